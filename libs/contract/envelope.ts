@@ -1,0 +1,46 @@
+import type { Decision } from './decision.js';
+import type { ErrorBody } from './errors.js';
+import type { Usage } from './failure.js';
+import type { PastAttempt } from './record.js';
+import type { ReceiptLine } from './receipt.js';
+import type { Independence, State } from './words.js';
+
+/** The flat object that run, wait and result print: the names of the tool people come from, plus ours. */
+export type Envelope = {
+  schema: 'cmo.envelope/1';
+  ok: boolean;
+  deferred?: true;
+  dispatchId: string;
+  state: State;
+  batch: string | null;
+  provider: string | null;
+  lane: string | null;
+  vendor: string | null;
+  model: string | null;
+  tier: string | null;
+  effort: string | null;
+  independence?: Independence;
+  degradedReview?: boolean;
+  failedOver: boolean;
+  attempts: (PastAttempt & { provider: string; failure: string | null; timedOut: boolean })[];
+  durationMs: number;
+  usage: Usage;
+  result: string | null;
+  resultJson: unknown;
+  /** Kept when a run died; never the answer. */
+  partial?: string;
+  needsLook?: true;
+  resumeAfter?: string | null;
+  decision: { weight: number; tier: string; reason: string; notes: string[] };
+  /** While it waits: derived from the gate's last answer. */
+  waiting?: { for: 'quota' | 'slot'; why: string; until: string | null };
+  cancelAsked?: true;
+  receipts: ReceiptLine[];
+  error?: ErrorBody;
+};
+
+/** The answer form of every newer command and of the API. */
+export type Answer<T> = { schema: string; ok: true; data: T } | { schema: string; ok: false; error: ErrorBody };
+
+/** What `plan` prints in place of a run. */
+export type PlanEnvelope = { schema: 'cmo.envelope/1'; ok: boolean } & Record<string, unknown> & { decision?: Decision };

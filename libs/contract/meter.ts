@@ -1,0 +1,29 @@
+import type { WindowKind } from './words.js';
+
+/**
+ * One rolling limit of an account, as the vendor reported it. Percent of the window, 0..100.
+ * `id` names it within the account: the kind, and for a scoped one `kind:scope` (`weekly:opus`).
+ */
+export type MeterWindow = {
+  id: string;
+  kind: WindowKind;
+  usedPercent: number;
+  /** Milliseconds since the epoch, null when unknown. */
+  resetsAt: number | null;
+  /** Null: account-wide; else the lower-case model family it binds. */
+  scope: string | null;
+};
+
+/** The last reading of an account. `writtenAt` is when the vendor wrote the number, never when we looked. */
+export type MeterReading = {
+  account: string;
+  windows: MeterWindow[];
+  /** `codex session log`, `claude stream`, `claude usage endpoint`, … */
+  source: string;
+  writtenAt: number;
+  readAt: number;
+  plan: string | null;
+};
+
+/** Points of each window, in thousandths: the gate never sees a float. Keys are window ids. */
+export type CostVector = Record<string, number>;

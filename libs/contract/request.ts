@@ -1,0 +1,42 @@
+import type { DispatchClass, Length, Role } from './words.js';
+
+/**
+ * What a front door sends for one dispatch. The client makes the id, so that sending the same thing again is
+ * harmless: the same id returns the record.
+ */
+export type DispatchRequest = {
+  id: string;
+  prompt: string;
+  /** Absolute. */
+  cwd: string;
+  /** The submitter's own environment, already reduced to the allow-list: an agent finds the toolchain its sender has. */
+  env: Record<string, string>;
+  role?: Role;
+  complexity?: number;
+  length?: Length;
+  contextTokens?: number;
+  /** A JSON Schema (2020-12), inline. */
+  schema?: unknown;
+  write?: boolean;
+  readOnly?: boolean;
+  independentOf?: string;
+  strictIndependence?: boolean;
+  pin?: string;
+  model?: string;
+  /** Wall clock of one attempt, ms. Default 1,200,000. */
+  timeoutMs?: number;
+  /** Replaces the budgets per class. */
+  attempts?: number;
+  failover?: boolean;
+  fullAccess?: boolean;
+  retryWrites?: boolean;
+  class?: DispatchClass;
+  /** How long it may wait for quota, ms; null = without end. `run` sends 0 unless told, `submit` null. */
+  maxWaitMs?: number | null;
+  batch?: string;
+  labels?: Record<string, string>;
+  /** The attempt inside which it was submitted (`CMO_ATTEMPT`), and how deep. */
+  parent?: string;
+};
+
+export const DEFAULT_TIMEOUT_MS = 1_200_000;
