@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+
+/** `import text from './x.lua'` gives the file's text, as esbuild's text loader does in the bundle. */
+const textModules = {
+  name: 'text-modules',
+  enforce: 'pre' as const,
+  load(id: string) {
+    const path = id.split('?')[0] ?? id;
+    return /\.(lua|sh)$/.test(path) ? `export default ${JSON.stringify(readFileSync(path, 'utf8'))};` : undefined;
+  },
+};
+
+export default defineConfig({
+  plugins: [textModules],
+  // The condition must stand in ssr.resolve: resolve.conditions alone silently tests a stale dist.
+  ssr: { resolve: { conditions: ['cmo-source', 'node', 'import', 'module', 'default'], externalConditions: ['node', 'import', 'module', 'default'] } },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/vendor-sim/**', 'node_modules/**'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globals: false,
+    unstubEnvs: true,
+  },
+});
