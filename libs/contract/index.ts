@@ -11,3 +11,4 @@ export * from './receipt.js';
 export * from './envelope.js';
 export * from './nearest.js';
 export * from './version.js';
+export * from './answers.js';

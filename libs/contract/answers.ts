@@ -1,0 +1,67 @@
+import type { DispatchRecord } from './record.js';
+import type { Envelope } from './envelope.js';
+import type { ReceiptLine } from './receipt.js';
+import type { DispatchClass, Role, State, WindowKind } from './words.js';
+
+/** `data` of the daemon's answers, as both sides of the socket know them. Times are ISO. */
+
+/** One line of a listing. */
+export type DispatchRow = {
+  id: string;
+  state: State;
+  lane: string | null;
+  vendor: string | null;
+  model: string | null;
+  tier: string | null;
+  role: Role;
+  class: DispatchClass;
+  project: string;
+  batch: string | null;
+  node: string | null;
+  /** Started attempts. */
+  attempts: number;
+  submittedAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  waiting: NonNullable<Envelope['waiting']> | null;
+  cancelAsked: boolean;
+  needsLook: boolean;
+  /** Its error's code and first words. */
+  error: string | null;
+};
+
+export type SubmitData = { dispatches: Envelope[] };
+export type ListData = { dispatches: DispatchRow[] };
+export type ShowData = { record: DispatchRecord; receipts: ReceiptLine[]; waiting: NonNullable<Envelope['waiting']> | null };
+export type CancelData = { id: string; state: State; how: 'cancelled' | 'asked' | 'already-ended' };
+
+export type WindowStatus = { id: string; kind: WindowKind; usedPercent: number; reserved: number; settling: number; estimated: number; effective: number; resetsAt: string | null };
+
+export type LaneStatus = {
+  id: string;
+  vendor: string;
+  account: string;
+  command: string;
+  installed: boolean;
+  /** Host of the endpoint that `lanes.<id>.env` points its CLI to, else null. */
+  endpoint: string | null;
+  inFlight: number;
+  closed: { until: string; reason: string } | null;
+  paused: boolean;
+  reading: { source: string; writtenAt: string } | null;
+  windows: WindowStatus[];
+};
+
+export type StatusData = {
+  version: string;
+  protocol: number;
+  pid: number;
+  node: string;
+  startedAt: string;
+  /** Runs that this daemon tends now. */
+  running: number;
+  /** `address` without credentials; `pid` null when it is not ours. */
+  redis: { private: boolean; address: string; pid: number | null; version: string | null; warnings: string[] };
+  counts: Record<State, number>;
+  lanes: LaneStatus[];
+};
