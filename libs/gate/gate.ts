@@ -1,0 +1,122 @@
+import type { Redis } from 'ioredis';
+import type { Config, CostVector, DispatchClass, LaneConfig, LanesFacts, MeterReading } from '#contract';
+import { evaluate, evaluateJson, gateKeys, keys } from '#store';
+import { laneFacts } from './facts.js';
+import { operations } from './lua.js';
+import { laneCost, thousandths } from './points.js';
+import { readSnapshot, type AccountSnapshot } from './snapshot.js';
+
+export type Admission =
+  | { ok: true; cost: CostVector; canary: boolean }
+  /** `til`: ms, when asking again can help; null when only a wake can. `bare`: nothing reserved and nothing settling. */
+  | { ok: false; reason: RefusalReason; window: string | null; til: number | null; bare: boolean };
+
+export type RefusalReason = 'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'restart';
+
+/** Refusals that waiting for a window cures, against those that a free slot cures. */
+export function waitsForQuota(reason: RefusalReason): boolean {
+  return reason === 'limit' || reason === 'closed' || reason === 'canary' || reason === 'paused';
+}
+
+export interface Gate {
+  /** Before a fetch: reserves the dearest tier that waits in the queue, under a token. */
+  reserve(token: string, lane: LaneConfig, queue: string, node: string): Promise<Admission>;
+  giveBack(token: string, account: string): Promise<void>;
+  /** Why a known dispatch would wait now; reserves nothing. */
+  look(lane: LaneConfig, cost: CostVector, of: DispatchClass): Promise<Admission>;
+  renew(run: RenewedRun): Promise<'renewed' | 'made' | 'not-running'>;
+  /** `at` and windows in Redis' time. False: older than what is known. `partial`: windows not named keep their value. */
+  read(reading: MeterReading, partial?: boolean): Promise<boolean>;
+  snapshot(account: string): Promise<AccountSnapshot>;
+  facts(lanes: readonly LaneConfig[], installed: Record<string, boolean>): Promise<LanesFacts>;
+  /** Differences that the sums had against the raw reservations; mended. */
+  recount(account: string): Promise<Record<string, number>>;
+  accounts(): string[];
+}
+
+export type RenewedRun = { dispatch: string; attempt: number; lane: LaneConfig; node: string; class: string; project: string; cost: CostVector; ttlMs: number };
+
+export function openGate(redis: Redis, config: Config): Gate {
+  const { timing } = config;
+  const limit = thousandths(config.pressure.exhausted);
+  const ceilingOf = (account: string): number => settleCeiling(config, account);
+  const rules = (lane: LaneConfig): object => ({
+    lane: lane.id,
+    limit,
+    slots: config.slots.account,
+    laneSlots: lane.slots ?? undefined,
+    darkSlots: config.slots.dark,
+    darkAfter: DARK_AFTER_MS,
+    holdSlots: config.holdBack.slots,
+    holdPoints: thousandths(config.holdBack.points),
+    ttl: timing.tokenLeaseMs,
+    ceiling: ceilingOf(lane.account),
+    grace: timing.restartGraceMs,
+  });
+  type Reply = { ok: true; cost: CostVector; canary: boolean } | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean };
+  const admission = (reply: Reply): Admission => (reply.ok ? reply : { ok: false, reason: reply.reason, window: reply.window ?? null, til: reply.til ?? null, bare: reply.bare });
+
+  return {
+    async reserve(token, lane, queue, node) {
+      const cost = laneCost(lane);
+      const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, cost]));
+      const names = [...gateKeys(lane.account), keys.waiting(queue)];
+      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: token, node, project: '', costs, ...rules(lane) }));
+    },
+
+    async giveBack(token, account) {
+      await evaluate(redis, operations.giveBack, gateKeys(account), { id: token, account, channel: keys.channels.wake });
+    },
+
+    async look(lane, cost, of) {
+      const names = [...gateKeys(lane.account), keys.waiting('')];
+      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: 'look', cost, class: of, dry: true, ...rules(lane) }));
+    },
+
+    async renew({ dispatch, attempt, lane, node, class: of, project, cost, ttlMs }) {
+      const names = [...gateKeys(lane.account), keys.record(dispatch)];
+      const argument = { id: `${dispatch}.${attempt}`, attempt, node, lane: lane.id, class: of, project, cost, ttl: ttlMs, ceiling: ceilingOf(lane.account) };
+      return (await evaluate(redis, operations.renew, names, argument)) as 'renewed' | 'made' | 'not-running';
+    },
+
+    async read(reading, partial = false) {
+      const windows = Object.fromEntries(
+        reading.windows.map((w) => [w.id, { used: thousandths(w.usedPercent), resetsAt: w.resetsAt ?? undefined, kind: w.kind, scope: w.scope ?? undefined }]),
+      );
+      const { account, source } = reading;
+      const argument = { account, channel: keys.channels.wake, windows, at: reading.writtenAt, readAt: reading.readAt, source, plan: reading.plan ?? undefined, partial, ceiling: ceilingOf(account) };
+      return (await evaluate(redis, operations.meter, gateKeys(account), argument)) === 1;
+    },
+
+    snapshot: (account) => readSnapshot(redis, account, ceilingOf(account)),
+
+    async facts(lanes, installed) {
+      const accounts = [...new Set(lanes.map((lane) => lane.account))];
+      const pictures = new Map(await Promise.all(accounts.map(async (account) => [account, await readSnapshot(redis, account, ceilingOf(account))] as const)));
+      return Object.fromEntries(
+        lanes.flatMap((lane) => {
+          const picture = pictures.get(lane.account);
+          return picture ? [[lane.id, laneFacts(picture, installed[lane.id] ?? false, laneCost(lane), limit)]] : [];
+        }),
+      );
+    },
+
+    async recount(account) {
+      return evaluateJson<Record<string, number>>(redis, operations.recount, gateKeys(account), { ceiling: ceilingOf(account) });
+    },
+
+    accounts: () => [...new Set(config.lanes.map((lane) => lane.account))],
+  };
+}
+
+/**
+ * How long ended points are called settling before they are called estimated, ms. Where an idle probe exists a
+ * younger reading is sure to come: three of its periods; else the long ceiling.
+ */
+export function settleCeiling(config: Config, account: string): number {
+  const lane = config.lanes.find((l) => l.account === account);
+  return lane?.kind === 'claude' ? Math.min(3 * lane.freshnessMs, config.timing.settleCeilingMs) : config.timing.settleCeilingMs;
+}
+
+/** A reading older than this, although runs of ours ended since, is dark (rulings §10). */
+const DARK_AFTER_MS = 60 * 60_000;

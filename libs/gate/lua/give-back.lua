@@ -1,0 +1,8 @@
+-- give-back: a token that fetched nothing, or whose ticket was stale. Nothing was spent: it is dropped.
+-- KEYS 1-6 the gate's. ARGV[1] JSON { id, account, channel }. Reply 1 when something was there.
+local a = cjson.decode(ARGV[1])
+local r = load(a.id)
+if not r or r.st ~= 'token' then return 0 end
+drop(a.id, r)
+wake(a.channel, a.account, false)
+return 1

@@ -1,0 +1,103 @@
+-- reserve: the only place that admits. One atomic step: sweep, then yes or no with the reason.
+-- KEYS 1-6 the gate's, 7 the queue's waiting counts.
+-- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
+--   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, dry? }
+-- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare }.
+--   bare: nothing of this account is reserved or settling, so only the reset can help.
+local a = cjson.decode(ARGV[1])
+
+local function refuse(reason, til, window, bare)
+  if not a.dry then redis.call('HSET', G.flags, 'refused', '1') end
+  return cjson.encode({ ok = false, reason = reason, til = til, window = window, bare = bare or false })
+end
+
+sweep(a.ceiling)
+local windows = roll()
+
+local held = load(a.id)
+if held and in_flight(held) and not a.dry then
+  redis.call('ZADD', G.lease, now + a.ttl, a.id)
+  return cjson.encode({ ok = true, cost = held.cost, canary = held.canary or false })
+end
+
+-- A Redis that was restarted may know less than it acknowledged: live nodes assert their runs first.
+-- LASTSAVE is the server's start until something is saved, and costs nothing; INFO is asked only when it is recent.
+if a.grace > 0 and math.floor(now / 1000) - redis.call('LASTSAVE') <= math.ceil(a.grace / 1000) then
+  local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
+  if up and up * 1000 < a.grace then return refuse('restart', now + 500) end
+end
+
+if redis.call('HGET', G.flags, 'paused') == '1' then return refuse('paused') end
+
+-- The dearest vector among the tiers that wait in this queue: bind may lower it, never raise it.
+local cost = a.cost
+local interactive = a.class == 'interactive'
+if not cost then
+  local waiting, any = {}, false
+  local counts = redis.call('HGETALL', KEYS[7])
+  for i = 1, #counts, 2 do
+    if tonumber(counts[i + 1]) > 0 then
+      if counts[i] == 'class:interactive' then interactive = true end
+      local tier = string.match(counts[i], '^tier:(.+)$')
+      if tier and a.costs[tier] then
+        waiting[tier] = true
+        any = true
+      end
+    end
+  end
+  cost = {}
+  for tier, vector in pairs(a.costs) do
+    if waiting[tier] or not any then
+      for w, c in pairs(vector) do cost[w] = math.max(cost[w] or 0, c) end
+    end
+  end
+end
+
+local closed = redis.call('HMGET', G.closed, 'til', 'canary', 'holder', 'reason')
+local canary = false
+if closed[1] then
+  local til = tonumber(closed[1])
+  if til > now then return refuse('closed', til, closed[4], true) end
+  if closed[2] == '1' then
+    if closed[3] then return refuse('canary') end
+    canary = true
+  end
+end
+
+-- A batch of one slot must still move: the hold-back never takes the last slot.
+local hold = interactive and 0 or math.min(a.holdSlots, math.max(a.slots - 1, 0))
+local flying = sum('inflight')
+if flying >= a.slots - hold then
+  local reason = 'slots'
+  if flying < a.slots then reason = 'hold-back' end
+  return refuse(reason)
+end
+if a.laneSlots and sum('lane:' .. a.lane) >= a.laneSlots then return refuse('lane-slots') end
+
+-- Dark: no reading at all, or an old one although runs of ours ended since.
+local at = tonumber(redis.call('HGET', G.meter, 'at') or '0')
+local ended = tonumber(redis.call('HGET', G.flags, 'ended') or '0')
+local dark = at == 0 or next(windows) == nil or (now - at > a.darkAfter and ended > at)
+if dark and flying >= a.darkSlots then return refuse('dark') end
+
+local points = interactive and 0 or a.holdPoints
+for id, w in pairs(windows) do
+  local c = cost[id] or 0
+  if c > 0 then
+    local total = w.used + sum('w:' .. id) + c
+    if total > a.limit then
+      return refuse('limit', w.resetsAt, id, flying == 0 and sum('w:' .. id) == 0)
+    end
+    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id, flying == 0 and sum('w:' .. id) == 0) end
+  end
+end
+
+if a.dry then return cjson.encode({ ok = true, cost = cost, canary = canary }) end
+
+local r = { st = 'token', cost = cost, lane = a.lane, node = a.node, class = a.class, project = a.project, canary = canary or nil }
+save(a.id, r)
+redis.call('ZADD', G.lease, now + a.ttl, a.id)
+count(r, 1)
+charge(r, 1)
+if canary then redis.call('HSET', G.closed, 'holder', a.id) end
+return cjson.encode({ ok = true, cost = cost, canary = canary })

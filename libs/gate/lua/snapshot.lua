@@ -1,0 +1,13 @@
+-- snapshot: what a reader may know of an account, at one instant, from the raw reservations.
+-- KEYS 1-6 the gate's. ARGV[1] JSON { ceiling }.
+-- Reply JSON { now, meter = { field -> value }, closed = {…}, flags = {…}, sums = {…}, reservations = { id -> JSON } }.
+local a = cjson.decode(ARGV[1])
+sweep(a.ceiling)
+roll()
+local function hash(key)
+  local out = {}
+  local all = redis.call('HGETALL', key)
+  for i = 1, #all, 2 do out[all[i]] = all[i + 1] end
+  return out
+end
+return cjson.encode({ now = now, meter = hash(G.meter), closed = hash(G.closed), flags = hash(G.flags), sums = hash(G.sum), reservations = hash(G.res) })

@@ -1,0 +1,75 @@
+import type { Redis } from 'ioredis';
+import { evaluateJson, gateKeys } from '#store';
+import type { CostVector, WindowKind } from '#contract';
+import { operations } from './lua.js';
+
+/** Percent of the window, 0..100, except times (ms since the epoch). */
+export type WindowSnapshot = {
+  id: string;
+  kind: WindowKind;
+  scope: string | null;
+  usedPercent: number;
+  reserved: number;
+  settling: number;
+  estimated: number;
+  /** used + reserved + settling + estimated: what the decision sees. */
+  effective: number;
+  resetsAt: number | null;
+};
+
+export type AccountSnapshot = {
+  account: string;
+  /** Redis' time of this picture. */
+  now: number;
+  windows: WindowSnapshot[];
+  inFlight: number;
+  /** Nothing reserved and nothing settling: only a reset can make room. */
+  bare: boolean;
+  closed: { until: number; reason: string; canary: 'waiting' | 'flying' | null } | null;
+  paused: boolean;
+  reading: { source: string; writtenAt: number; readAt: number; plan: string | null } | null;
+  /** When the last run of ours ended (Redis' time), null when none did. */
+  lastEnd: number | null;
+  reservations: ReservationView[];
+};
+
+export type ReservationView = { id: string; state: 'token' | 'bound' | 'settling' | 'estimated'; lane: string; node: string; project: string; cost: CostVector };
+
+type Raw = {
+  now: number;
+  meter: Record<string, string>;
+  closed: Record<string, string>;
+  flags: Record<string, string>;
+  reservations: Record<string, string>;
+};
+type RawReservation = { st: ReservationView['state']; cost: CostVector; lane: string; node: string; project?: string };
+type RawWindow = { used: number; resetsAt?: number; kind: WindowKind; scope?: string };
+
+export async function readSnapshot(redis: Redis, account: string, ceiling: number): Promise<AccountSnapshot> {
+  const raw = await evaluateJson<Raw>(redis, operations.snapshot, gateKeys(account), { ceiling });
+  const reservations = Object.entries(raw.reservations).map(([id, text]): ReservationView => {
+    const r = JSON.parse(text) as RawReservation;
+    return { id, state: r.st, lane: r.lane, node: r.node, project: r.project ?? '', cost: r.cost };
+  });
+  const windows = Object.entries(JSON.parse(raw.meter['windows'] ?? '{}') as Record<string, RawWindow>).map(([id, w]): WindowSnapshot => {
+    const points = (...states: ReservationView['state'][]): number =>
+      reservations.filter((r) => states.includes(r.state)).reduce((sum, r) => sum + (r.cost[id] ?? 0), 0) / 1000;
+    const [used, reserved, settling, estimated] = [w.used / 1000, points('token', 'bound'), points('settling'), points('estimated')];
+    return { id, kind: w.kind, scope: w.scope ?? null, usedPercent: used, reserved, settling, estimated, effective: used + reserved + settling + estimated, resetsAt: w.resetsAt ?? null };
+  });
+  const inFlight = reservations.filter((r) => r.state === 'token' || r.state === 'bound').length;
+  const until = raw.closed['til'];
+  const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  return {
+    account,
+    now: raw.now,
+    windows,
+    inFlight,
+    bare: reservations.length === 0,
+    closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
+    paused: raw.flags['paused'] === '1',
+    reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null },
+    lastEnd: number(raw.flags['ended']),
+    reservations,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Redis } from 'ioredis';
+import { keys } from '#store';
+
+/**
+ * The wakes of this process: one subscriber connection, one number per account.
+ *
+ * Whoever is refused remembers the number it read BEFORE it asked; if a wake came between the refusal and its
+ * sleep, the number has moved and it does not sleep. (Reading it after the refusal missed such wakes.)
+ */
+export interface Wakes {
+  number(account: string): number;
+  /** Resolves on the next wake of the account, after `ms`, or when the signal aborts. */
+  sleep(account: string, since: number, ms: number, signal: AbortSignal): Promise<void>;
+  /** A wake made by this process itself (a run ended here): nothing is sent. */
+  local(): void;
+  close(): Promise<void>;
+}
+
+export async function openWakes(redis: Redis): Promise<Wakes> {
+  const numbers = new Map<string, number>();
+  const sleepers = new Map<string, Set<() => void>>();
+  const bump = (account: string): void => {
+    numbers.set(account, (numbers.get(account) ?? 0) + 1);
+    for (const rise of sleepers.get(account) ?? []) rise();
+  };
+  const all = (): void => {
+    for (const account of new Set([...numbers.keys(), ...sleepers.keys()])) bump(account);
+  };
+
+  const subscriber = redis.duplicate({ connectionName: 'cmo:wakes' });
+  subscriber.on('error', () => {});
+  subscriber.on('message', (_channel, account) => bump(account));
+  // Messages are lost while Redis is away: being back counts as one wake for everybody.
+  subscriber.on('ready', all);
+  await subscriber.subscribe(keys.channels.wake);
+
+  return {
+    number: (account) => numbers.get(account) ?? 0,
+    sleep(account, since, ms, signal) {
+      if (signal.aborted || (numbers.get(account) ?? 0) !== since) return Promise.resolve();
+      return new Promise((resolve) => {
+        const set = sleepers.get(account) ?? new Set();
+        sleepers.set(account, set);
+        const rise = (): void => {
+          clearTimeout(timer);
+          set.delete(rise);
+          signal.removeEventListener('abort', rise);
+          resolve();
+        };
+        const timer = setTimeout(rise, ms);
+        set.add(rise);
+        signal.addEventListener('abort', rise);
+      });
+    },
+    local: all,
+    async close() {
+      subscriber.disconnect();
+      await Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+-- deliver: step 3 of a delivery. Compare-and-set (running, attempt n, this node) to what follows; the reservation
+-- settles; the account closes on a refusal; the receipt goes to the live stream.
+-- KEYS 1-6 the gate's (of the attempt's account), 7 the record.
+-- ARGV[1] JSON { k, id, attempt, node, account, ceiling, lookIn, receipt,
+--   next = { state, event, fields }, cancelled = { fields }, close? = { til?, reason, bounds }, success? }
+-- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
+-- Gate effects hang on the reservation still being in flight, so that a repeated delivery doesn't close twice.
+local a = cjson.decode(ARGV[1])
+--@include gate
+--@include close
+--@include record
+local rid = a.id .. '.' .. a.attempt
+local r = load(rid)
+if r and in_flight(r) then
+  if a.close then close_account(rid, r, a.close) end
+  if a.success then open_account(r) end
+  settle(rid, r, a.ceiling)
+  redis.call('HSET', G.flags, 'ended', now)
+  wake(a.k.wake, a.account, a.close ~= nil or a.success)
+end
+
+local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked')
+if not (rec[1] == 'running' and rec[2] == tostring(a.attempt) and rec[3] == a.node) then
+  return cjson.encode({ answer = 'fenced', state = rec[1] or 'gone' })
+end
+
+local to, event, fields = a.next.state, a.next.event, a.next.fields
+-- A cancel that came during a re-route, a retry or an interruption would otherwise be lost.
+if LIVE[to] and rec[4] == '1' then
+  to, event, fields = 'cancelled', 'cancelled', a.cancelled.fields
+end
+leave_state(a.id, 'running')
+set_fields(a.id, fields)
+redis.call('HSET', KEYS[7], 'nonce', '')
+enter_state(a.id, to, a.lookIn)
+redis.call('XADD', a.k.receipts, 'MAXLEN', '~', 10000, '*', 'receipt', a.receipt)
+tell(a.id, event, a.attempt, to)
+return cjson.encode({ answer = 'delivered', state = to })

@@ -1,0 +1,73 @@
+import type { Redis } from 'ioredis';
+import { errorBody, type Config, type DispatchRecord, type State } from '#contract';
+import { BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, scriptKeys, type BlobKind } from '#store';
+import { operations } from './lua.js';
+import { openTickets } from './tickets.js';
+import { openTransitions } from './transitions.js';
+
+export type NewDispatch = { record: DispatchRecord; blobs: { prompt: string; schema: string | null; env: string } };
+
+/** What the front doors do to the queue. */
+export interface DispatchQueue {
+  /**
+   * 1..1,000, all or none; durable when it returns. An id that is known already is left as it is and its record
+   * returned, so a client may send the same thing again after a lost answer.
+   */
+  submit(news: readonly NewDispatch[]): Promise<DispatchRecord[]>;
+  cancel(id: string): Promise<{ how: 'cancelled' | 'asked' | 'already-ended'; state: State } | null>;
+  close(): Promise<void>;
+}
+
+/** Blobs are written before the record that names them; without a record they are gone after this long. */
+const UNCLAIMED_BLOB_S = 3600;
+
+export function openQueue({ redis, config }: { redis: Redis; config: Config }): DispatchQueue {
+  const records = openRecords(redis);
+  const tickets = openTickets(redis);
+  const transitions = openTransitions(redis, config);
+
+  return {
+    async submit(news) {
+      const blobs = redis.pipeline();
+      const put = (id: string, kind: BlobKind, text: string | null): void => {
+        if (text !== null) blobs.set(keys.blob(id, kind), text, 'EX', UNCLAIMED_BLOB_S, 'NX');
+      };
+      for (const { record, blobs: texts } of news) {
+        put(record.id, 'prompt', texts.prompt);
+        put(record.id, 'schema', texts.schema);
+        put(record.id, 'env', texts.env);
+      }
+      await blobs.exec();
+      const replies = await evaluateJson<{ id: string; new: boolean; tag: number }[]>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
+        k: scriptKeys,
+        lookIn: config.timing.ticketRepairMs,
+        blobs: BLOB_KINDS,
+        records: news.map(({ record }) => ({
+          id: record.id,
+          state: record.state,
+          class: record.class,
+          flow: record.request.batch ?? record.project,
+          batch: record.request.batch,
+          fields: recordFields(record, record.lane === null ? '' : queueName(record.lane, record.home)),
+        })),
+      });
+      const fresh = new Map(replies.filter((reply) => reply.new).map((reply) => [reply.id, reply.tag]));
+      // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none.
+      await tickets.add(news.flatMap(({ record }) => (fresh.has(record.id) && record.state === 'queued' ? [{ ...record, tag: fresh.get(record.id) ?? 0 }] : [])));
+      return Promise.all(
+        news.map(async ({ record }) => {
+          const tag = fresh.get(record.id);
+          if (tag !== undefined) return { ...record, tag };
+          return (await records.read(record.id)) ?? record;
+        }),
+      );
+    },
+
+    async cancel(id) {
+      const { how, state } = await transitions.cancel(id, { error: errorBody('CMO_E_CANCELLED') });
+      return how === 'unknown' || state === undefined ? null : { how, state };
+    },
+
+    close: () => tickets.close(),
+  };
+}

@@ -1,0 +1,68 @@
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { ticketId, type DispatchRecord } from '#contract';
+import { keys, queueName } from '#store';
+
+/**
+ * Start tickets: BullMQ holds the order in which attempts start, nothing else. A ticket names an attempt; the
+ * record decides whether it still counts, so a ticket too many is harmless and one too few is added by the sweeper.
+ */
+export interface Tickets {
+  add(records: readonly DispatchRecord[]): Promise<void>;
+  /** Whether the ticket of this attempt is in its queue, waiting, delayed or active. */
+  exists(record: DispatchRecord): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export type TicketData = { id: string; attempt: number };
+
+export function openTickets(redis: Redis): Tickets {
+  const queues = new Map<string, Queue<TicketData>>();
+  const queueOf = (name: string): Queue<TicketData> => {
+    const known = queues.get(name);
+    if (known) return known;
+    const queue = new Queue<TicketData>(name, { connection: redis, prefix: keys.bull, skipVersionCheck: true });
+    queue.on('error', () => {});
+    queues.set(name, queue);
+    return queue;
+  };
+
+  return {
+    async add(records) {
+      const byQueue = new Map<string, DispatchRecord[]>();
+      for (const record of records) {
+        if (record.lane === null) continue;
+        const name = queueName(record.lane, record.home);
+        byQueue.set(name, [...(byQueue.get(name) ?? []), record]);
+      }
+      for (const [name, group] of byQueue) {
+        await queueOf(name).addBulk(
+          group.map((record) => ({
+            name: 'start',
+            data: { id: record.id, attempt: record.attempt },
+            opts: {
+              jobId: ticketId(record.id, record.attempt),
+              // 0 would run before every prioritised ticket.
+              priority: Math.max(record.tag, 1),
+              attempts: 1,
+              // A kept finished ticket makes the sweeper's re-add a silent no-op: the dispatch would never start.
+              removeOnComplete: true,
+              removeOnFail: true,
+              ...(record.state === 'retrying' && record.notBefore !== null ? { delay: Math.max(record.notBefore - Date.now(), 0) } : {}),
+            },
+          })),
+        );
+      }
+    },
+
+    async exists(record) {
+      if (record.lane === null) return false;
+      const name = queueName(record.lane, record.home);
+      return (await redis.exists(`${keys.bull}:${name}:${ticketId(record.id, record.attempt)}`)) === 1;
+    },
+
+    async close() {
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+    },
+  };
+}

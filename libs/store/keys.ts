@@ -1,0 +1,71 @@
+/**
+ * Every Redis name, made here and nowhere else. Scripts get the ones they need as `k`, so that no name is
+ * spelled in Lua. One Redis primary: a script may touch the record and the gate together, so names carry no
+ * hash tags on purpose (see ARCHITECTURE.md, why not Cluster).
+ *
+ * PREFIX carries the layout's version: a daemon that meets another one refuses instead of guessing.
+ */
+export const LAYOUT_VERSION = 1;
+const PREFIX = 'cmo';
+
+export const keys = {
+  version: `${PREFIX}:layout`,
+  record: (id: string) => `${PREFIX}:d:${id}`,
+  blob: (id: string, kind: BlobKind) => `${PREFIX}:d:${id}:${kind}`,
+  /** Sorted set per state: id by the time that orders listings (submitted while live, ended after). */
+  state: (state: string) => `${PREFIX}:s:${state}`,
+  /** Sorted set of waiting ids by when the sweeper should look whether their ticket exists. */
+  due: `${PREFIX}:due`,
+  /** Ended dispatches whose dispatch line is not yet on disk, by when they ended. */
+  owed: `${PREFIX}:owed`,
+  running: (node: string) => `${PREFIX}:run:${node}`,
+  batch: (name: string) => `${PREFIX}:b:${name}`,
+  /** Hash per queue: how many wait, per tier and class. */
+  waiting: (queue: string) => `${PREFIX}:waiting:${queue}`,
+  fair: `${PREFIX}:fair`,
+  node: (id: string) => `${PREFIX}:node:${id}`,
+  gate: (account: string) => ({
+    meter: `${PREFIX}:q:${account}:meter`,
+    reservations: `${PREFIX}:q:${account}:res`,
+    leases: `${PREFIX}:q:${account}:lease`,
+    sums: `${PREFIX}:q:${account}:sum`,
+    closed: `${PREFIX}:q:${account}:closed`,
+    flags: `${PREFIX}:q:${account}:flags`,
+  }),
+  events: `${PREFIX}:events`,
+  receipts: `${PREFIX}:receipts`,
+  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake` },
+  /** BullMQ's own prefix. */
+  bull: `${PREFIX}:bull`,
+} as const;
+
+export type BlobKind = 'prompt' | 'schema' | 'env' | 'result' | 'partial';
+export const BLOB_KINDS: readonly BlobKind[] = ['prompt', 'schema', 'env', 'result', 'partial'];
+
+/** The queue of a lane on a node. BullMQ queue names may not hold a colon. */
+export function queueName(lane: string, node: string): string {
+  return `${lane}@${node}`.replaceAll(':', '_');
+}
+
+/** The gate's six keys in the order every gate script takes them. */
+export function gateKeys(account: string): [string, string, string, string, string, string] {
+  const gate = keys.gate(account);
+  return [gate.meter, gate.reservations, gate.leases, gate.sums, gate.closed, gate.flags];
+}
+
+/** Names and name beginnings that scripts join with values of the record they hold. */
+export const scriptKeys = {
+  record: keys.record(''),
+  state: keys.state(''),
+  due: keys.due,
+  owed: keys.owed,
+  running: keys.running(''),
+  batch: keys.batch(''),
+  waiting: keys.waiting(''),
+  fair: keys.fair,
+  events: keys.events,
+  receipts: keys.receipts,
+  changed: keys.channels.changed,
+  cancel: keys.channels.cancel,
+  wake: keys.channels.wake,
+} as const;

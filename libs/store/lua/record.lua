@@ -1,0 +1,81 @@
+-- Included in front of every script that changes a record. Wants `a.k` (names, libs/store/keys.ts) and `now`.
+--
+-- queued ──start──▶ running ──deliver──▶ an end | queued (attempt+1) | retrying (attempt+1, not before t)
+--   │  ▲               │
+--   │  └──unstart──────┘   (nothing was started: same attempt)
+--   └──change──▶ an end (cancelled, deferred, expired) | queued on another lane (attempt+1)
+-- Only these scripts change `state`, each by compare-and-set on (state, attempt).
+local WAITING = { queued = true, retrying = true }
+local LIVE = { queued = true, retrying = true, running = true }
+
+local function field(id, name) return redis.call('HGET', a.k.record .. id, name) end
+
+-- Index changes that go with leaving or entering a state; the queue and tier are read from the record.
+local function leave_state(id, state)
+  redis.call('ZREM', a.k.state .. state, id)
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node')
+  if WAITING[state] then
+    redis.call('ZREM', a.k.due, id)
+    if r[1] and r[1] ~= '' then
+      redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], -1)
+      redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], -1)
+    end
+  elseif state == 'running' then
+    redis.call('SREM', a.k.running .. r[4], id)
+  end
+end
+
+local function enter_state(id, state, lookIn)
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'submittedAt', 'notBefore')
+  redis.call('HSET', a.k.record .. id, 'state', state)
+  if WAITING[state] then
+    redis.call('ZADD', a.k.state .. state, r[5], id)
+    local from = now
+    if state == 'retrying' and r[6] and r[6] ~= '' then from = math.max(now, tonumber(r[6])) end
+    redis.call('ZADD', a.k.due, from + lookIn, id)
+    redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], 1)
+    redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], 1)
+  elseif state == 'running' then
+    redis.call('ZADD', a.k.state .. state, r[5], id)
+    redis.call('SADD', a.k.running .. r[4], id)
+  else
+    redis.call('HSET', a.k.record .. id, 'endedAt', now)
+    redis.call('ZADD', a.k.state .. state, now, id)
+    redis.call('ZADD', a.k.owed, now, id)
+  end
+end
+
+local function set_fields(id, fields)
+  for name, value in pairs(fields) do redis.call('HSET', a.k.record .. id, name, value) end
+end
+
+-- The event feeds live views; the message wakes whoever waits for this dispatch, in any process.
+local function tell(id, event, attempt, state)
+  redis.call('XADD', a.k.events, 'MAXLEN', '~', 10000, '*', 'id', id, 'event', event, 'attempt', attempt, 'state', state, 'at', now)
+  redis.call('PUBLISH', a.k.changed, id)
+end
+
+-- Start-time fair queueing: a tag per flow (batch or project), one virtual time per band, so that 250 jobs of one
+-- flow don't stand in front of the next flow's first. Interactive work has the band below all other.
+local BAND = { interactive = { v = 'v:i', base = 1, top = 500000 }, other = { v = 'v:o', base = 500001, top = 2097151 } }
+
+local function fair_tag(class, flow)
+  local band = class == 'interactive' and BAND.interactive or BAND.other
+  local key = 'f:' .. band.v .. ':' .. flow
+  local clocks = redis.call('HMGET', a.k.fair, band.v, key)
+  local tag = math.max(tonumber(clocks[1] or band.base), tonumber(clocks[2] or band.base) + 16)
+  if tag > band.top then tag = band.top end
+  redis.call('HSET', a.k.fair, key, tag)
+  return tag
+end
+
+-- Virtual time moves to the tag of what starts; when nothing waits any more all tags begin again.
+local function fair_started(class, tag)
+  local band = class == 'interactive' and BAND.interactive or BAND.other
+  local v = tonumber(redis.call('HGET', a.k.fair, band.v) or band.base)
+  if tag > v then redis.call('HSET', a.k.fair, band.v, tag) end
+end
+
+local function fair_reset_if_idle()
+  if redis.call('ZCARD', a.k.state .. 'queued') == 0 and redis.call('ZCARD', a.k.state .. 'retrying') == 0 then redis.call('DEL', a.k.fair) end
+end

@@ -1,0 +1,99 @@
+import type { DispatchRecord, State } from '#contract';
+
+/** The hash of a record: scalars that scripts compare stand as fields, documents as JSON they never open. */
+export type Fields = Record<string, string>;
+
+const text = (value: string | number | null): string => (value === null ? '' : String(value));
+const flag = (value: boolean): string => (value ? '1' : '0');
+
+export function recordFields(record: DispatchRecord, queue: string): Fields {
+  return {
+    schema: '1',
+    id: record.id,
+    attempt: String(record.attempt),
+    lane: text(record.lane),
+    account: text(record.account),
+    queue,
+    home: record.home,
+    node: text(record.node),
+    nonce: '',
+    class: record.class,
+    project: record.project,
+    access: record.access,
+    tier: text(record.tier),
+    cost: JSON.stringify(record.cost),
+    submittedAt: String(record.submittedAt),
+    notBefore: text(record.notBefore),
+    waitUntil: text(record.waitUntil),
+    startedAt: text(record.startedAt),
+    endedAt: text(record.endedAt),
+    cancelAsked: flag(record.cancelAsked),
+    batch: record.request.batch ?? '',
+    request: JSON.stringify(record.request),
+    decision: JSON.stringify(record.decision),
+    history: JSON.stringify(record.history),
+    session: JSON.stringify(record.session),
+    error: JSON.stringify(record.error),
+    needsLook: flag(record.needsLook),
+  };
+}
+
+/** Changes of a record in the same form; only what is named is written. */
+export function changedFields(change: Partial<DispatchRecord> & { queue?: string }): Fields {
+  const fields: Fields = {};
+  const put = (name: string, value: string | undefined): void => {
+    if (value !== undefined) fields[name] = value;
+  };
+  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, session, error, needsLook, node } = change;
+  put('attempt', attempt === undefined ? undefined : String(attempt));
+  put('lane', lane === undefined ? undefined : text(lane));
+  put('account', account === undefined ? undefined : text(account));
+  put('queue', queue);
+  put('node', node === undefined ? undefined : text(node));
+  put('tier', tier === undefined ? undefined : text(tier));
+  put('cost', cost === undefined ? undefined : JSON.stringify(cost));
+  put('notBefore', notBefore === undefined ? undefined : text(notBefore));
+  put('waitUntil', waitUntil === undefined ? undefined : text(waitUntil));
+  put('decision', decision === undefined ? undefined : JSON.stringify(decision));
+  put('history', history === undefined ? undefined : JSON.stringify(history));
+  put('session', session === undefined ? undefined : JSON.stringify(session));
+  put('error', error === undefined ? undefined : JSON.stringify(error));
+  put('needsLook', needsLook === undefined ? undefined : flag(needsLook));
+  return fields;
+}
+
+export function parseRecord(fields: Fields): DispatchRecord | null {
+  const get = (name: string): string => fields[name] ?? '';
+  if (get('id') === '' || get('schema') !== '1') return null;
+  const number = (name: string): number | null => (get(name) === '' ? null : Number(get(name)));
+  const word = (name: string): string | null => (get(name) === '' ? null : get(name));
+  // The documents were written by recordFields of the same schema number.
+  return {
+    schema: 1,
+    id: get('id'),
+    state: get('state') as State,
+    attempt: Number(get('attempt')),
+    lane: word('lane'),
+    account: word('account'),
+    home: get('home'),
+    node: word('node'),
+    class: get('class') as DispatchRecord['class'],
+    project: get('project'),
+    access: get('access') as DispatchRecord['access'],
+    tier: word('tier'),
+    cost: JSON.parse(get('cost')) as DispatchRecord['cost'],
+    tag: Number(get('tag')),
+    submittedAt: Number(get('submittedAt')),
+    notBefore: number('notBefore'),
+    waitUntil: number('waitUntil'),
+    startedAt: number('startedAt'),
+    endedAt: number('endedAt'),
+    cancelAsked: get('cancelAsked') === '1',
+    request: JSON.parse(get('request')) as DispatchRecord['request'],
+    decision: JSON.parse(get('decision')) as DispatchRecord['decision'],
+    history: JSON.parse(get('history')) as DispatchRecord['history'],
+    session: JSON.parse(get('session')) as DispatchRecord['session'],
+    error: JSON.parse(get('error')) as DispatchRecord['error'],
+    needsLook: get('needsLook') === '1',
+  };
+}

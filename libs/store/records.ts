@@ -1,0 +1,59 @@
+import { STATES, type DispatchRecord, type State } from '#contract';
+import type { Redis } from 'ioredis';
+import { keys, type BlobKind } from './keys.js';
+import { parseRecord } from './record-fields.js';
+
+/** Reading what Redis knows of dispatches. Writing is only by the compare-and-set scripts (libs/queue). */
+export interface Records {
+  read(id: string): Promise<DispatchRecord | null>;
+  /** Newest first; all states when none is named. */
+  list(filter: { states?: readonly State[]; batch?: string; limit: number }): Promise<DispatchRecord[]>;
+  counts(): Promise<Record<State, number>>;
+  blob(id: string, kind: BlobKind): Promise<string | null>;
+  putBlob(id: string, kind: BlobKind, text: string): Promise<void>;
+}
+
+export function openRecords(redis: Redis): Records {
+  async function readMany(ids: string[]): Promise<DispatchRecord[]> {
+    const pipeline = redis.pipeline();
+    for (const id of ids) pipeline.hgetall(keys.record(id));
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.flatMap(([, fields]) => {
+      const record = parseRecord((fields ?? {}) as Record<string, string>);
+      return record ? [record] : [];
+    });
+  }
+
+  return {
+    async read(id) {
+      return parseRecord(await redis.hgetall(keys.record(id)));
+    },
+
+    async list({ states, batch, limit }) {
+      if (batch !== undefined) {
+        const ids = await redis.zrevrange(keys.batch(batch), 0, -1);
+        const found = await readMany(ids);
+        return found.filter((record) => !states || states.includes(record.state)).slice(0, limit);
+      }
+      const pipeline = redis.pipeline();
+      for (const state of states ?? STATES) pipeline.zrevrange(keys.state(state), 0, limit - 1);
+      const replies = (await pipeline.exec()) ?? [];
+      // Ids are ULIDs: they sort by the time they were made.
+      const ids = replies.flatMap(([, found]) => found as string[]).sort().reverse();
+      return readMany(ids.slice(0, limit));
+    },
+
+    async counts() {
+      const pipeline = redis.pipeline();
+      for (const state of STATES) pipeline.zcard(keys.state(state));
+      const replies = (await pipeline.exec()) ?? [];
+      return Object.fromEntries(STATES.map((state, i) => [state, Number(replies[i]?.[1] ?? 0)])) as Record<State, number>;
+    },
+
+    blob: (id, kind) => redis.get(keys.blob(id, kind)),
+
+    async putBlob(id, kind, text) {
+      await redis.set(keys.blob(id, kind), text);
+    },
+  };
+}
