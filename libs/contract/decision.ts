@@ -18,6 +18,8 @@ export type Task = {
   pin?: string;
   /** A model named by the person; applies to the chosen lane only. */
   pinModel?: string;
+  /** The lane that the first decision put pinModel on: a lane taken later runs its own tier's model. Absent = the lane chosen now. */
+  pinModelLane?: string;
   /** Models that answered model_unavailable in this dispatch, as `<lane>/<model>`; never offered again. */
   modelsOut?: string[];
   /** Lanes this dispatch left for a window event that is still on (rulings: never offered again for the same event). */
@@ -32,9 +34,12 @@ export type LaneFacts = {
   worstPercent?: number;
   /** ISO time of the reset that would open the lane again, or null when not stated. */
   nextResetAt?: string | null;
-  /** Closed by a refusal, by the bare limit with nothing in flight, by auth or by a pause. */
+  /** Closed. Alone it is the reading's own word and says nothing once there is no reading. */
   hardBlocked?: boolean;
-  /** Why it is hardBlocked, for the reader: `usage_limit`, `rate_limit`, `auth`, `paused`, `limit`. */
+  /**
+   * We closed it, and why: `usage_limit`, `rate_limit`, `auth`, `paused`, `limit`. Set it whenever the closing is our own
+   * memory: a refusal outranks the meter, so with it hardBlocked holds on a dark meter too.
+   */
   blockedBy?: string;
   /** False: the lane's CLI is not on PATH. */
   installed?: boolean;

@@ -5,6 +5,8 @@ export type Failure = {
   class: FailureClass;
   /** ISO instant of the reset the vendor stated, null when not stated or unreadable; only for the two limits. */
   resetsAt?: string | null;
+  /** Only for `environment`: the whole box has it (disk full), so another lane here would fail the same way. */
+  boxWide?: true;
   words: string;
 };
 
@@ -21,7 +23,11 @@ export type Began = 'yes' | 'no' | 'unknown';
 /** One earlier failed attempt of the dispatch, as nextStep counts it. */
 export type PastFailure = { lane: string; class: FailureClass | 'interrupted' | 'lost'; model?: string };
 
+/** What nextStep answers: a vendor's failure, or an attempt whose processes are gone without an exit record. */
+export type StepFailure = Failure | { class: 'interrupted' | 'lost' };
+
 export type StepFacts = {
+  /** Milliseconds since the epoch. */
   now: number;
   /** 0..1, injected: jitter of the back-off. */
   random: number;
@@ -40,8 +46,13 @@ export type StepFacts = {
   otherModel: string | null;
 };
 
+/**
+ * `resume`: continue the vendor's session with a prompt that says it was cut off (for `schema`: what was wrong), else a plain run.
+ * `continued`: the other lane's prompt says that earlier work may lie in cwd, and carries the partial output.
+ */
 export type NextStep =
   | { kind: 'retry'; why: string; notBefore: number; resume: boolean; model?: string }
-  | { kind: 'switch'; why: string; closeLane: boolean }
-  | { kind: 'wait'; why: string; until: number | null; closeLane: boolean }
+  | { kind: 'switch'; why: string; closeLane: boolean; continued: boolean }
+  /** `until` null: nobody stated when; a person or the gate's own bound opens the lane. */
+  | { kind: 'wait'; why: string; until: number | null; resume: boolean; closeLane: boolean }
   | { kind: 'stop'; why: string; needsLook: boolean; closeLane: boolean };
