@@ -18,7 +18,7 @@ export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: C
     facts.nextResetAt = iso(worst?.resetsAt ?? null);
     facts.scoped = snapshot.windows.filter((w) => w.scope !== null).map((w) => ({ scope: w.scope ?? '', percent: w.effective, resetsAt: iso(w.resetsAt) }));
   }
-  const full = snapshot.bare ? open.find((w) => w.usedPercent * 1000 + (cost[w.id] ?? 0) > limit) : undefined;
+  const full = snapshot.bare ? open.find((w) => w.effective * 1000 + (cost[w.id] ?? 0) > limit) : undefined;
   if (snapshot.closed && snapshot.closed.until > snapshot.now) {
     return { ...facts, available: true, worstPercent: facts.worstPercent ?? 0, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
   }

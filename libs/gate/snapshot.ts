@@ -23,7 +23,7 @@ export type AccountSnapshot = {
   now: number;
   windows: WindowSnapshot[];
   inFlight: number;
-  /** Nothing reserved and nothing settling: only a reset can make room. */
+  /** Nothing reserved and nothing settling (estimated points aside): only a reset can make room. */
   bare: boolean;
   closed: { until: number; reason: string; canary: 'waiting' | 'flying' | null } | null;
   paused: boolean;
@@ -65,7 +65,7 @@ export async function readSnapshot(redis: Redis, account: string, ceiling: numbe
     now: raw.now,
     windows,
     inFlight,
-    bare: reservations.length === 0,
+    bare: reservations.every((r) => r.state === 'estimated'),
     closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
     paused: raw.flags['paused'] === '1',
     reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null },

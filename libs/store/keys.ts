@@ -22,6 +22,8 @@ export const keys = {
   batch: (name: string) => `${PREFIX}:b:${name}`,
   /** Hash per queue: how many wait, per tier and class. */
   waiting: (queue: string) => `${PREFIX}:waiting:${queue}`,
+  /** Sorted set per queue: waiting ids by when they were submitted, for whoever moves waiting work. */
+  line: (queue: string) => `${PREFIX}:line:${queue}`,
   fair: `${PREFIX}:fair`,
   node: (id: string) => `${PREFIX}:node:${id}`,
   gate: (account: string) => ({
@@ -62,6 +64,7 @@ export const scriptKeys = {
   running: keys.running(''),
   batch: keys.batch(''),
   waiting: keys.waiting(''),
+  line: keys.line(''),
   fair: keys.fair,
   events: keys.events,
   receipts: keys.receipts,

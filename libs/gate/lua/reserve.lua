@@ -3,7 +3,7 @@
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
 --   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, dry? }
 -- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare }.
---   bare: nothing of this account is reserved or settling, so only the reset can help.
+--   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
 
 local function refuse(reason, til, window, bare)
@@ -80,15 +80,17 @@ local ended = tonumber(redis.call('HGET', G.flags, 'ended') or '0')
 local dark = at == 0 or next(windows) == nil or (now - at > a.darkAfter and ended > at)
 if dark and flying >= a.darkSlots then return refuse('dark') end
 
+-- In flight and settling have a lease, estimated have none.
+local bare = redis.call('ZCARD', G.lease) == 0
 local points = interactive and 0 or a.holdPoints
 for id, w in pairs(windows) do
   local c = cost[id] or 0
   if c > 0 then
     local total = w.used + sum('w:' .. id) + c
     if total > a.limit then
-      return refuse('limit', w.resetsAt, id, flying == 0 and sum('w:' .. id) == 0)
+      return refuse('limit', w.resetsAt, id, bare)
     end
-    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id, flying == 0 and sum('w:' .. id) == 0) end
+    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id) end
   end
 end
 

@@ -19,6 +19,7 @@ local function leave_state(id, state)
     if r[1] and r[1] ~= '' then
       redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], -1)
       redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], -1)
+      redis.call('ZREM', a.k.line .. r[1], id)
     end
   elseif state == 'running' then
     redis.call('SREM', a.k.running .. r[4], id)
@@ -35,6 +36,7 @@ local function enter_state(id, state, lookIn)
     redis.call('ZADD', a.k.due, from + lookIn, id)
     redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], 1)
     redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], 1)
+    redis.call('ZADD', a.k.line .. r[1], r[5], id)
   elseif state == 'running' then
     redis.call('ZADD', a.k.state .. state, r[5], id)
     redis.call('SADD', a.k.running .. r[4], id)
