@@ -1,0 +1,57 @@
+import type { MeterReading } from '#contract';
+
+/**
+ * The vendor's own word that the account is closed, beside the percents (they may still read under the limit).
+ * `resetsAt` (ms) only where the vendor gave the flag a time of its own.
+ */
+export type Reached = { flag: string; resetsAt: number | null };
+
+/** Money beside the subscription: codex credits, claude extra usage. Shown, never headroom. Amounts as the vendor wrote them. */
+export type Overage = {
+  enabled: boolean;
+  /** True while the vendor says that answers are being paid from it; null when it doesn't say. */
+  inUse: boolean | null;
+  unlimited: boolean;
+  balance: string | null;
+  usedPercent: number | null;
+};
+
+export type Reading = MeterReading & {
+  /** False: the source names only some windows, so a meter must keep the others it knows. */
+  complete: boolean;
+  reached: Reached | null;
+  overage: Overage | null;
+};
+
+/** Why there is no number. The first group is the usage endpoint's, the second the session files'. */
+export const DARK_REASONS = [
+  'auth_expired',
+  'auth_invalid',
+  'forbidden',
+  'throttled',
+  'server_error',
+  'bad_body',
+  'no_windows',
+  'no_sessions',
+  'no_reading',
+  'other_pool_only',
+  'unreadable',
+  'read_bound',
+] as const;
+export type DarkReason = (typeof DARK_REASONS)[number];
+
+export type Dark = {
+  kind: 'dark';
+  reason: DarkReason;
+  /** One sentence for a person; never a token or a body. */
+  detail: string;
+  /** Ask again no sooner than this many ms from now; null when asking again costs nobody anything. */
+  retryAfterMs: number | null;
+};
+
+/** A dark answer never replaces a reading: it only lets the last one age. */
+export type Probe = { kind: 'reading'; reading: Reading } | Dark;
+
+export function dark(reason: DarkReason, detail: string, retryAfterMs: number | null = null): Dark {
+  return { kind: 'dark', reason, detail, retryAfterMs };
+}
