@@ -1,0 +1,31 @@
+import type { Path, Problem } from './shape.js';
+
+/** All that is wrong, by where it was said. A source without problems is not in it. */
+export type Diagnostics = { source: string; problems: Problem[] }[];
+
+/** `lanes.codex.env["a b"]`, `readCommands[2]` */
+export function pathText(path: Path): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[\w$-]+$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(step.length > 40 ? `${step.slice(0, 37)}...` : step)}]`;
+  }
+  return text;
+}
+
+export function problemText({ path, seen, expected, nearest, line }: Problem): string {
+  const where = [path.length === 0 ? '' : pathText(path), line === null ? '' : `(line ${line})`].filter(Boolean).join(' ');
+  return `${where === '' ? '' : `${where}: `}saw ${seen}; expected ${expected}${nearest === null ? '' : `; nearest: ${nearest}`}`;
+}
+
+/** The tree as lines: a source, then its problems in the order of the file. */
+export function renderDiagnostics(diagnostics: Diagnostics): string[] {
+  return diagnostics.flatMap(({ source, problems }) => [source, ...problems.map((one) => `  ${problemText(one)}`)]);
+}
+
+export function diagnosticsOf(...sources: [source: string, problems: Problem[]][]): Diagnostics {
+  return sources
+    .filter(([, problems]) => problems.length > 0)
+    .map(([source, problems]) => ({ source, problems: [...problems].sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0) }));
+}
