@@ -20,9 +20,9 @@ export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: C
   }
   const full = snapshot.bare ? open.find((w) => w.effective * 1000 + (cost[w.id] ?? 0) > limit) : undefined;
   if (snapshot.closed && snapshot.closed.until > snapshot.now) {
-    return { ...facts, available: true, worstPercent: facts.worstPercent ?? 0, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
+    return { ...facts, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
   }
-  if (snapshot.paused) return { ...facts, available: true, worstPercent: facts.worstPercent ?? 0, hardBlocked: true, blockedBy: 'paused', nextResetAt: null };
+  if (snapshot.paused) return { ...facts, hardBlocked: true, blockedBy: 'paused', nextResetAt: null };
   if (full) return { ...facts, hardBlocked: true, blockedBy: 'limit', nextResetAt: iso(full.resetsAt) };
   return facts;
 }

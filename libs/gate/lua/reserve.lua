@@ -90,7 +90,7 @@ for id, w in pairs(windows) do
     if total > a.limit then
       return refuse('limit', w.resetsAt, id, bare)
     end
-    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id) end
+    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id, bare) end
   end
 end
 
