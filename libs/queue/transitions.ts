@@ -15,7 +15,7 @@ export type Closing = { til: number | null; reason: string };
 
 /** The compare-and-set scripts of a record's life, as calls. */
 export interface Transitions {
-  start(s: { record: DispatchRecord; node: string; nonce: string; token: string; cost: CostVector; ttlMs: number }): Promise<StartAnswer>;
+  start(s: { record: DispatchRecord; node: string; nonce: string; token: string; cost: CostVector; ttlMs: number; change?: Partial<DispatchRecord> }): Promise<StartAnswer>;
   deliver(d: { record: DispatchRecord; attempt: number; account: string; node: string; receipt: string; next: Next; cancelled: Next; close: Closing | null; success: boolean }): Promise<DeliverAnswer>;
   /** A waiting dispatch moves or ends. False: it waits no more as that attempt. */
   change(record: DispatchRecord, next: Next): Promise<boolean>;
@@ -34,10 +34,10 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
   const nextOf = (next: Next, home: string): object => ({ state: next.state, event: next.event, fields: fieldsOf(next.change, home) });
 
   return {
-    async start({ record, node, nonce, token, cost, ttlMs }) {
+    async start({ record, node, nonce, token, cost, ttlMs, change = {} }) {
       const { id, attempt, lane, account } = record;
       const names = [...gateKeys(account ?? ''), keys.record(id)];
-      return evaluateJson<StartAnswer>(redis, operations.start, names, { k, id, attempt, lane, node, nonce, token, cost, ttl: ttlMs, account, early: 5 });
+      return evaluateJson<StartAnswer>(redis, operations.start, names, { k, id, attempt, lane, node, nonce, token, cost, ttl: ttlMs, account, early: 5, fields: changedFields(change) });
     },
 
     async deliver({ record, attempt, account, node, receipt, next, cancelled, close, success }) {

@@ -1,7 +1,8 @@
 -- start: bind and compare-and-set in one step. The token's reservation becomes the attempt's, and the record runs.
 -- One script, because ioredis re-sends a command whose answer was lost: the nonce makes the second one a repeat.
 -- KEYS 1-6 the gate's, 7 the record.
--- ARGV[1] JSON { k, id, attempt, lane, node, nonce, token, cost, ttl, account, early }
+-- ARGV[1] JSON { k, id, attempt, lane, node, nonce, token, cost, ttl, account, early, fields }
+--   fields: what a confirmation at the start changed (decision, tier, cost)
 -- Reply JSON { answer = 'yes', cancelAsked } | { answer = 'stale', state } | { answer = 'lapsed' }.
 local a = cjson.decode(ARGV[1])
 --@include gate
@@ -53,6 +54,7 @@ redis.call('ZADD', G.lease, now + a.ttl, rid)
 if lowered then wake(a.k.wake, a.account, false) end
 
 leave_state(a.id, state)
+set_fields(a.id, a.fields)
 redis.call('HSET', KEYS[7], 'node', a.node, 'nonce', a.nonce, 'attemptStartedAt', now)
 if not rec[11] or rec[11] == '' then redis.call('HSET', KEYS[7], 'startedAt', now) end
 enter_state(a.id, 'running')
