@@ -74,6 +74,10 @@ export type DecisionFactors = {
   strictIndependence: boolean;
   pin: string | null;
   pinModel: string | null;
+  /** Only where the dispatch has met something already; a decision could not be replayed without them. */
+  pinModelLane?: string;
+  modelsOut?: string[];
+  lanesOut?: string[];
 };
 
 type Common = {

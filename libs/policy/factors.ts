@@ -1,6 +1,6 @@
 import type { DecisionFactors, Task } from '#contract';
 
-/** The task with the documented defaults filled in: implement, complexity 3, length m. */
+/** The task with the documented defaults filled in: implement, complexity 3, length m. Itself a task again, for the replay. */
 export function factorsOf(task: Task): DecisionFactors {
   return {
     role: task.role ?? 'implement',
@@ -13,5 +13,8 @@ export function factorsOf(task: Task): DecisionFactors {
     strictIndependence: task.strictIndependence ?? false,
     pin: task.pin ?? null,
     pinModel: task.pinModel ?? null,
+    ...(task.pinModelLane === undefined ? {} : { pinModelLane: task.pinModelLane }),
+    ...(task.modelsOut === undefined ? {} : { modelsOut: [...task.modelsOut] }),
+    ...(task.lanesOut === undefined ? {} : { lanesOut: [...task.lanesOut] }),
   };
 }

@@ -1,4 +1,6 @@
 export { decide } from './decide.js';
+export { waitingLane } from './waiting-lane.js';
+export { explainDecision, type Explained } from './explain.js';
 export { confirm, type Confirmation } from './confirm.js';
 export { nextStep, actionOf } from './next-step.js';
 export { RETRIES, INTERRUPTIONS, backOffMs } from './budget.js';
@@ -12,7 +14,7 @@ export { independenceNotice } from './notice.js';
 export { accessOf, checkAccess } from './access.js';
 export { bindingWindows, clearsAt, laneFactsOf, nextReset, percentFor, percentNow, worstAccountWide, worstOf } from './windows.js';
 export { policyConfigOf, type PolicyConfigReading } from './policy-config.js';
-export { readTask, contradictionsOf, type TaskReading } from './read-task.js';
+export { readTask, readTaskValues, contradictionsOf, type TaskReading } from './read-task.js';
 export { readFacts, type FactsReading } from './read-facts.js';
 export { checkRequest, taskOf, REQUEST_NUMBERS } from './read-request.js';
 export { checkNumber, shown, unknownWord, wrongValue, type NumberRule, type Problem } from './problem.js';

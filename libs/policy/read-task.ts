@@ -8,11 +8,19 @@ export const COMPLEXITY = { min: 1, max: 5, whole: true };
 /** No model reads more than a few million tokens; a larger number is a slip. */
 export const CONTEXT_TOKENS = { min: 0, max: 10_000_000, whole: true };
 
+/** A task as a door takes it: values that are understood, and no contradiction. */
+export function readTask(input: unknown, config: PolicyConfig): TaskReading {
+  const reading = readTaskValues(input, config);
+  const task = reading.ok ? reading.task : {};
+  const problems = [...(reading.ok ? [] : reading.problems), ...contradictionsOf(task, config)];
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, task };
+}
+
 /**
  * A task from outside, checked value by value: nothing is replaced by a default, every problem is reported at once. Absent,
  * undefined and null members mean the default. Members it does not know are the door's to refuse.
  */
-export function readTask(input: unknown, config: PolicyConfig): TaskReading {
+export function readTaskValues(input: unknown, config: PolicyConfig): TaskReading {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { ok: false, problems: [wrongValue('task', input, 'an object')] };
   const problems: Problem[] = [];
   const given = new Map<string, unknown>(Object.entries(input));
@@ -49,7 +57,6 @@ export function readTask(input: unknown, config: PolicyConfig): TaskReading {
     modelsOut: list('modelsOut'),
     lanesOut: list('lanesOut'),
   });
-  problems.push(...contradictionsOf(task, config));
   return problems.length > 0 ? { ok: false, problems } : { ok: true, task };
 }
 
