@@ -23,7 +23,7 @@ const NUL = 0x00;
 export async function* linesFromEnd(handle: FileHandle, size: number, options: TailOptions): AsyncGenerator<string> {
   const { needle, maxLineBytes, chunkBytes } = options;
   const overlap = needle.length - 1;
-  const chunk = Buffer.allocUnsafe(chunkBytes + overlap);
+  const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, size) + overlap);
   let end = size;
   while (end > 0 && options.allowance.bytes > 0) {
     const start = Math.max(0, end - chunkBytes);
@@ -83,7 +83,7 @@ function lineEnd(bytes: Buffer, hit: number): number {
 /** A line that crosses the chunk's edge, read by itself; null when it is too long. `searchBefore`: where the search goes on. */
 async function readLineAround(handle: FileHandle, size: number, at: number, options: TailOptions): Promise<{ line: string | null; searchBefore: number }> {
   const from = Math.max(0, at - options.maxLineBytes);
-  const to = Math.min(size, at + options.maxLineBytes);
+  const to = Math.min(size, at + options.maxLineBytes + 1);
   const bytes = await readAt(handle, Buffer.allocUnsafe(to - from), from, to, options);
   if (bytes.length <= at - from) return { line: null, searchBefore: from };
   const inside = lineAround(bytes, at - from, from === 0, to === size);
