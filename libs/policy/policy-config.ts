@@ -1,5 +1,5 @@
 import { DEFAULT_CONFIG, policyConfig, TIERS, type PolicyConfig, type Tier, type TierModel } from '#contract';
-import { checkNumber, unknownWord, wrongValue, type Problem } from './problem.js';
+import { checkNumber, numberOf, unknownWord, wordOf, wrongValue, type Problem } from './problem.js';
 
 export type PolicyConfigReading = { ok: true; config: PolicyConfig } | { ok: false; problems: Problem[] };
 
@@ -31,12 +31,12 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
     const value = section.get(key) ?? fallback;
     const problem = checkNumber(`${path}.${key}`, value, rule);
     if (problem !== null) problems.push(problem);
-    return Number(value);
+    return numberOf(value);
   };
   const pressure = membersOf('pressure', file.get('pressure'), problems);
   const config: PolicyConfig = {
     lanes: merged.map(({ id, vendor, models: map }) => ({ id, vendor, models: { ...BLANK, ...map } })),
-    preference: { first: String(first), weightPoints: number(preference, 'preference', 'weightPoints', defaults.preference.weightPoints, POINTS) },
+    preference: { first: wordOf(first), weightPoints: number(preference, 'preference', 'weightPoints', defaults.preference.weightPoints, POINTS) },
     pressure: {
       tight: number(pressure, 'pressure', 'tight', defaults.pressure.tight, PERCENT),
       critical: number(pressure, 'pressure', 'critical', defaults.pressure.critical, PERCENT),
@@ -85,7 +85,7 @@ function readEntry(path: string, value: unknown, base: TierModel | undefined, pr
   if (typeof model !== 'string' || model === '') problems.push(wrongValue(`${path}.model`, model, "a model's name"));
   const effort = members.get('effort') ?? members.get('reasoning') ?? base?.effort;
   if (effort !== undefined && typeof effort !== 'string') problems.push(wrongValue(`${path}.effort`, effort, 'a word of that CLI, such as low, medium or high'));
-  return { model: String(model), ...(effort === undefined ? {} : { effort: String(effort) }) };
+  return { model: wordOf(model), ...(effort === undefined ? {} : { effort: wordOf(effort) }) };
 }
 
 /** Own members only, so that `__proto__` is a name like any other. Absent and null are empty. */

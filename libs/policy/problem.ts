@@ -17,12 +17,21 @@ export function shown(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
 }
 
+/** A refused value still has to fill its place until the problems are reported; String and Number throw on some objects. */
+export function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
 function clip(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…"` : text;
 }
 
 export function unknownWord(field: string, seen: unknown, allowed: readonly string[]): Problem {
-  return { code: 'CMO_E_UNKNOWN_VALUE', field, seen: shown(seen), allowed: allowed.join(', '), nearest: nearest(String(seen), allowed) };
+  return { code: 'CMO_E_UNKNOWN_VALUE', field, seen: shown(seen), allowed: allowed.join(', '), nearest: nearest(wordOf(seen), allowed) };
 }
 
 export function wrongValue(field: string, seen: unknown, allowed: string, near: string | null = null): Problem {

@@ -1,5 +1,5 @@
 import type { LaneFacts, LanesFacts } from '#contract';
-import { checkNumber, wrongValue, type Problem } from './problem.js';
+import { checkNumber, numberOf, wordOf, wrongValue, type Problem } from './problem.js';
 
 export type FactsReading = { ok: true; facts: LanesFacts } | { ok: false; problems: Problem[] };
 
@@ -37,7 +37,7 @@ function readLane(path: string, value: unknown, problems: Problem[]): LaneFacts 
   if (typeof blockedBy === 'string') facts.blockedBy = blockedBy;
   if (worstPercent !== undefined && worstPercent !== null) {
     bad(checkNumber(`${path}.worstPercent`, worstPercent, PERCENT));
-    facts.worstPercent = Number(worstPercent);
+    facts.worstPercent = numberOf(worstPercent);
   }
   facts.nextResetAt = readTime(`${path}.nextResetAt`, nextResetAt, bad);
   if (scoped !== undefined && scoped !== null) facts.scoped = readScoped(`${path}.scoped`, scoped, bad);
@@ -53,7 +53,7 @@ function readScoped(path: string, value: unknown, bad: (problem: Problem | null)
     const { scope, percent, resetsAt } = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>;
     if (typeof scope !== 'string' || scope === '') bad(wrongValue(`${path}[${index}].scope`, scope, 'the name of a model family'));
     bad(checkNumber(`${path}[${index}].percent`, percent, PERCENT));
-    return { scope: String(scope), percent: Number(percent), resetsAt: readTime(`${path}[${index}].resetsAt`, resetsAt, bad) };
+    return { scope: wordOf(scope), percent: numberOf(percent), resetsAt: readTime(`${path}[${index}].resetsAt`, resetsAt, bad) };
   });
 }
 

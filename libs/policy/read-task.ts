@@ -1,6 +1,6 @@
 import { LENGTHS, ROLES, type PolicyConfig, type Task } from '#contract';
 import { producerVendor } from './independence.js';
-import { checkNumber, contradiction, unknownWord, wrongValue, type Problem } from './problem.js';
+import { checkNumber, contradiction, numberOf, unknownWord, wrongValue, type Problem } from './problem.js';
 
 export type TaskReading = { ok: true; task: Task } | { ok: false; problems: Problem[] };
 
@@ -36,7 +36,7 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
     member(field, (value) => allowed.find((one) => one === value) ?? unknownWord(field, value, allowed));
   const flag = (field: string): boolean | undefined => member(field, (value) => (typeof value === 'boolean' ? value : wrongValue(field, value, 'true or false')));
   const number = (field: string, rule: typeof COMPLEXITY): number | undefined =>
-    member(field, (value) => checkNumber(field, value, rule) ?? Number(value));
+    member(field, (value) => checkNumber(field, value, rule) ?? numberOf(value));
   const list = (field: string): string[] | undefined =>
     member(field, (value) => (Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : wrongValue(field, value, 'a list of words')));
 

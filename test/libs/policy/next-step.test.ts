@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FAILURE_CLASSES, type Failure, type FailureClass, type NextStep, type PastFailure, type StepFacts, type StepFailure } from '#contract';
 import { actionOf, backOffMs, INTERRUPTIONS, nextStep } from '#policy';
+import { firstStep } from '#policy/failure/index';
 import { vectorFile } from './vectors.js';
 
 const NOW = 1_000_000;
@@ -243,6 +244,11 @@ describe('any sequence of failures', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+test('the first step that explains a failure is the one that is taken', () => {
+  for (const cls of FAILURE_CLASSES) expect(actionOf(nextStep(failed(cls), [], reader)), cls).toBe(firstStep(cls, false));
+  expect(actionOf(nextStep(failed('environment', { boxWide: true }), [], reader))).toBe(firstStep('environment', true));
 });
 
 describe('the failures that are known', () => {

@@ -71,6 +71,8 @@ describe('what this dispatch has already met', () => {
     const out = ['fast', 'balanced', 'frontier'].map((tier) => `other/third-${tier}`);
     expect(chosen({ pin: 'codex', modelsOut: out }, open, FOUR).candidates.find(({ lane }) => lane === 'other')?.score).toBeLessThan(-900);
     expect(deferred({ pin: 'other', modelsOut: out }, open, FOUR)).toMatchObject({ detail: 'pinned-lane-out', resumeAfter: null });
+    const full = { other: at(99, { nextResetAt: '2026-01-01T00:00:00Z' }) };
+    expect(deferred({ pin: 'other', modelsOut: out }, full, FOUR).resumeAfter).toBeNull();
   });
 
   test('a lane it left for a closed window is not offered again, nor as fallback', () => {

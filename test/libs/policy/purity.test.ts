@@ -43,9 +43,9 @@ describe('the policy can’t reach outside: the compiler refuses', () => {
 });
 
 test('no file of the policy reads a clock or chance, or imports anything but the contract', () => {
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.ts'))) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))) {
     const text = readFileSync(join(folder, name), 'utf8');
     expect(text, name).not.toMatch(/Date\.now|Math\.random|new Date\(\)|performance\.|crypto/);
-    for (const [, from] of text.matchAll(/from '([^']+)'/g)) expect(from, name).toMatch(/^(#contract(\/[a-z-]+)?|\.\/[a-z-]+\.js)$/);
+    for (const [, from] of text.matchAll(/from '([^']+)'/g)) expect(from, name).toMatch(/^(#contract(\/[a-z-]+)?|\.{1,2}\/[a-z-/]+\.js)$/);
   }
 });

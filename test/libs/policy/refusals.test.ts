@@ -59,16 +59,19 @@ describe('a task', () => {
   });
 
   test('of any shape is read or refused, never thrown at', () => {
+    const anything = fc.oneof(fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }), fc.constant({ toString: undefined }));
     fc.assert(
-      fc.property(fc.anything({ withNullPrototype: true }), fc.anything(), (input, value) => {
+      fc.property(anything, anything, (input, value) => {
         readTask(input, TWO);
         readTask({ role: value, pin: value, pinModel: value, complexity: value, modelsOut: value }, TWO);
         readFacts(input);
         readFacts({ codex: input });
         policyConfigOf(input);
+        readFacts({ codex: { available: value, worstPercent: value, nextResetAt: value, scoped: [{ scope: value, percent: input }] } });
+        policyConfigOf({ models: { codex: { fast: { model: value, effort: input } } } });
         policyConfigOf({ models: input, lanes: { codex: value }, preference: value, pressure: input });
       }),
-      { numRuns: 500 },
+      { numRuns: 3000 },
     );
   });
 });
