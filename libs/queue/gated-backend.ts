@@ -1,4 +1,4 @@
-import { createRedisBackend, type BackendFactory } from 'bullmq';
+import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
 
 /**
  * The wrapped BullMQ backend: a worker cannot fetch until the gate says yes.
@@ -23,7 +23,7 @@ const NOTHING: [] = [];
 /** A marker score so far away that the loop fetches nothing more. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-export function gatedBackend(door: Doorkeeper): BackendFactory {
+export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend> {
   return (name, options, context) => {
     const backend = createRedisBackend(name, options, context);
     const fetchNext = backend.moveToActive.bind(backend);

@@ -1,0 +1,104 @@
+import {
+  attemptId,
+  errorBody,
+  type AttemptReceipt,
+  type ErrorBody,
+  type Failure,
+  type NextStep,
+  type Outcome,
+  type PastAttempt,
+  type RunReading,
+  type StepFailure,
+} from '#contract';
+import type { RunPlan } from '#runner';
+
+/** What the tender found out about an attempt that is over. */
+export type RunEnd = {
+  reading: RunReading;
+  /** The processes are gone without an exit record. */
+  interrupted: boolean;
+  /** A cancel was asked for and ended it. */
+  cancelled: boolean;
+  exitCode: number | null;
+  signal: string | null;
+  /** ms. */
+  startedAt: number;
+  endedAt: number;
+  /** As the CLI itself named it. */
+  cliVersion: string | null;
+  notes: string[];
+};
+
+/** An attempt, as its folder knows it: enough for its line even when Redis has forgotten the dispatch. */
+export type AttemptFacts = { plan: RunPlan; adopted: boolean; fenced: boolean };
+
+export function outcomeOf(end: RunEnd): Outcome {
+  if (end.reading.ok) return 'ok';
+  if (end.cancelled) return 'cancelled';
+  if (end.interrupted) return 'interrupted';
+  return end.reading.failure.class === 'timeout' ? 'timed_out' : 'failed';
+}
+
+/** The failure as nextStep takes it; null when the attempt answered or was cancelled. */
+export function stepFailureOf(end: RunEnd): StepFailure | null {
+  if (end.reading.ok || end.cancelled) return null;
+  return end.interrupted ? { class: 'interrupted' } : end.reading.failure;
+}
+
+export function failureOf(end: RunEnd): Failure | null {
+  return end.reading.ok || end.cancelled || end.interrupted ? null : end.reading.failure;
+}
+
+/** The attempt as the record remembers it, and as its receipt line says it. */
+export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, next: string): { past: PastAttempt; receipt: AttemptReceipt } {
+  const failure = failureOf(end);
+  const { lane, vendor, model, effort, tier, node, attempt } = plan;
+  const shared = {
+    attempt,
+    lane,
+    vendor,
+    model,
+    effort,
+    tier,
+    node,
+    outcome: outcomeOf(end),
+    class: failure?.class ?? null,
+    resetsAt: failure?.resetsAt ?? null,
+    words: failure === null ? null : failure.words.slice(0, 500),
+    exitCode: end.exitCode,
+    signal: end.signal,
+    usage: end.reading.usage,
+    session: end.reading.session ?? plan.session,
+    next,
+  };
+  return {
+    past: { ...shared, startedAt: end.startedAt, endedAt: end.endedAt },
+    receipt: {
+      kind: 'attempt',
+      schema: 'cmo.receipt/1',
+      id: attemptId(plan.dispatch, attempt),
+      dispatch: plan.dispatch,
+      at: new Date(end.endedAt).toISOString(),
+      project: plan.project,
+      batch: plan.batch,
+      access: plan.access,
+      ...shared,
+      startedAt: new Date(end.startedAt).toISOString(),
+      durationMs: Math.max(end.endedAt - end.startedAt, 0),
+      cliVersion: end.cliVersion ?? plan.cliVersion,
+      endpoint: plan.endpoint,
+      adopted,
+      fenced,
+      notes: end.notes,
+    },
+  };
+}
+
+/** Why a dispatch that stops failed, as its envelope says it. */
+export function errorOfStop(end: RunEnd, step: Extract<NextStep, { kind: 'stop' }>): ErrorBody {
+  if (step.needsLook) return errorBody('CMO_E_NEEDS_LOOK', undefined, { details: [step.why] });
+  const failure = failureOf(end);
+  if (failure === null) return errorBody('CMO_E_FAILED', `the agent was ${outcomeOf(end)}`, { details: [step.why] });
+  const code = failure.class === 'timeout' ? 'CMO_E_TIMED_OUT' : 'CMO_E_FAILED';
+  return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), { details: [`${failure.class}: ${step.why}`] });
+}

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptReceipt, State } from '#contract';
+import type { Closing, Next } from '#queue';
+import { writeFirst } from '#runner/durable-file';
+
+/**
+ * What a delivery will do, decided once and kept in the run folder before its first effect: a delivery that is
+ * repeated after a crash does the same again, whatever the meters say by then.
+ */
+export type Conclusion = {
+  receipt: AttemptReceipt;
+  next: Next;
+  /** In place of `next` when a cancel came and `next` would go on. */
+  cancelled: Next;
+  close: Closing | null;
+  success: boolean;
+  result: string | null;
+  /** JSON text of the validated value; null without a schema. */
+  structured: string | null;
+  partial: string | null;
+};
+
+const NAME = 'conclusion.json';
+
+export async function readConclusion(folder: string): Promise<Conclusion | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, NAME), 'utf8')) as Conclusion;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The first one stays. @returns the one that stands there now */
+export async function keepConclusion(folder: string, conclusion: Conclusion): Promise<Conclusion> {
+  const first = await writeFirst(join(folder, NAME), `${JSON.stringify(conclusion)}\n`);
+  return first ? conclusion : ((await readConclusion(folder)) ?? conclusion);
+}
+
+/** What the delivery script answered. */
+export type Delivered = { answer: 'delivered'; state: State } | { answer: 'fenced' };

@@ -1,0 +1,115 @@
+import { errorBody, policyConfig, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep } from '#contract';
+import { decide, nextStep } from '#policy';
+import type { Closing, Next } from '#queue';
+import { attemptOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
+import type { Conclusion } from './conclusion-file.js';
+import { placement } from './placement.js';
+import type { Resources } from './resources.js';
+import { pastFailures, taskOfRecord } from './task-of.js';
+
+/**
+ * What follows an attempt that is over: the policy's step, turned into the record's next state. Pure but for its
+ * arguments: `facts` are the lanes as they are now, this attempt's own lane closed already where the step closes it.
+ */
+export function conclude(
+  { config, clock, random }: Pick<Resources, 'config' | 'clock' | 'random'>,
+  record: DispatchRecord,
+  lane: LaneConfig,
+  attempt: AttemptFacts,
+  end: RunEnd,
+  facts: LanesFacts,
+): Conclusion {
+  const now = clock();
+  const failure = stepFailureOf(end);
+  const task = taskOfRecord(record);
+  const policy = policyConfig(config);
+  const others = config.lanes.filter((other) => other.id !== lane.id);
+
+  const finish = (next: Next, words: string, more: Partial<Pick<Conclusion, 'close' | 'success' | 'result' | 'structured' | 'partial'>>): Conclusion => {
+    const { past, receipt } = attemptOf(attempt, end, words);
+    const history = [...record.history, past];
+    const withHistory = (what: Next): Next => ({ ...what, change: { ...what.change, history } });
+    const cancelled: Next = { state: 'cancelled', event: 'cancelled', change: { error: errorBody('CMO_E_CANCELLED') } };
+    return {
+      receipt,
+      next: withHistory(next),
+      cancelled: withHistory(cancelled),
+      close: null,
+      success: false,
+      result: null,
+      structured: null,
+      partial: end.reading.ok ? null : end.reading.partial,
+      ...more,
+    };
+  };
+
+  if (end.reading.ok) {
+    const { text, structured } = end.reading;
+    const value = structured === undefined ? null : JSON.stringify(structured);
+    return finish({ state: 'succeeded', event: 'succeeded', change: {} }, 'answered', { success: true, result: text, structured: value });
+  }
+  if (failure === null) return finish({ state: 'cancelled', event: 'cancelled', change: { error: errorBody('CMO_E_CANCELLED') } }, 'cancelled', {});
+
+  // What the other lanes would take, with this one out of the question.
+  const elsewhere = decide(task, { ...facts, [lane.id]: { available: false, hardBlocked: true, blockedBy: 'left' } }, policy);
+  const step = nextStep(failure, pastFailures(record), {
+    now,
+    random: random(),
+    access: record.access,
+    began: end.reading.began,
+    // Resuming the vendor's session comes with the readers' issue: until then an agent that may have written stops for a look.
+    session: null,
+    retryWrites: record.request.retryWrites ?? false,
+    failover: record.request.failover ?? true,
+    attempts: record.request.attempts ?? null,
+    lane: lane.id,
+    otherLanes: elsewhere.ok && others.some((other) => other.id === elsewhere.lane) ? [elsewhere.lane] : [],
+    otherModel: null,
+  });
+  const close = closingOf(failure, step);
+  const closedFacts: LanesFacts = close ? { ...facts, [lane.id]: closedLane(facts, lane, close) } : facts;
+  return finish(nextOf(step, record, lane, end, decide(task, closedFacts, policy), elsewhere, config, now), `${step.kind}: ${step.why}`, { close });
+}
+
+function closingOf(failure: { class: string; resetsAt?: string | null }, step: NextStep): Closing | null {
+  if (step.kind === 'retry' || !step.closeLane) return null;
+  const til = Date.parse(failure.resetsAt ?? '');
+  return { til: Number.isNaN(til) ? null : til, reason: failure.class };
+}
+
+function closedLane(facts: LanesFacts, lane: LaneConfig, close: Closing): LanesFacts[string] {
+  const own = facts[lane.id] ?? { available: false };
+  return { ...own, hardBlocked: true, blockedBy: close.reason, nextResetAt: close.til === null ? null : new Date(close.til).toISOString() };
+}
+
+function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: RunEnd, again: Decision, elsewhere: Decision, config: Resources['config'], now: number): Next {
+  const attempt = record.attempt + 1;
+  switch (step.kind) {
+    case 'retry': {
+      const waits = step.notBefore > now;
+      return { state: waits ? 'retrying' : 'queued', event: 'retried', change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null } };
+    }
+    case 'switch':
+      return placement(record, elsewhere, attempt, config, now, 'rerouted');
+    case 'wait': {
+      // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the only one.
+      if (!again.ok && (record.request.failover ?? true)) return placement(record, again, attempt, config, now, 'waits');
+      if (record.waitUntil === null || record.waitUntil > now) return { state: 'queued', event: 'waits', change: { attempt, notBefore: null } };
+      const retryAfter = step.until === null ? null : new Date(step.until).toISOString();
+      return { state: 'deferred', event: 'deferred', change: { error: errorBody('CMO_E_DEFERRED', `${lane.id} is closed: ${step.why}`, { retryAfter }) } };
+    }
+    case 'stop':
+      return {
+        state: end.reading.ok || end.reading.failure.class !== 'timeout' ? 'failed' : 'timed_out',
+        event: 'failed',
+        change: { error: errorOfStop(end, step), needsLook: step.needsLook },
+      };
+  }
+}
+
+/** For a run that Redis has no record of: its line, and nothing else. It is shown as an orphan, never run again. */
+export function concludeOrphan(attempt: AttemptFacts, end: RunEnd): Conclusion {
+  const { receipt } = attemptOf(attempt, { ...end, notes: [...end.notes, 'orphan'] }, 'orphan: Redis has no record of it');
+  const nothing: Next = { state: 'cancelled', event: 'orphan', change: {} };
+  return { receipt, next: nothing, cancelled: nothing, close: null, success: false, result: null, structured: null, partial: null };
+}

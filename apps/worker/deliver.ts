@@ -1,0 +1,44 @@
+import { attemptId, isEnded, type DispatchRecord } from '#contract';
+import { appendReceipt } from '#receipts';
+import { markDelivered, writeReceipt } from '#runner';
+import type { Conclusion } from './conclusion-file.js';
+import { payOwed } from './owed.js';
+import type { Resources } from './resources.js';
+
+/**
+ * The four steps of a delivery, each repeatable; after any crash the scan goes on from the first that is missing.
+ *   1 receipt.json by link(2): the first writer's classification stands
+ *   2 the attempt's line: one O_APPEND write, fsync
+ *   3 one script: (running, attempt n) → next, the reservation settles, the account closes or opens
+ *   4 the next attempt's ticket or the dispatch's line; then `delivered`
+ */
+export async function deliver(resources: Resources, record: DispatchRecord | null, folder: string, account: string, conclusion: Conclusion): Promise<void> {
+  const { records, transitions, tickets, folders, node, log } = resources;
+  const { receipt } = await writeReceipt(folder, conclusion.receipt);
+  await appendReceipt(folders.receipts, receipt);
+
+  const { dispatch, attempt } = receipt;
+  if (record) {
+    if (conclusion.result !== null) await records.putBlob(dispatch, 'result', conclusion.structured ?? conclusion.result);
+    if (conclusion.partial !== null) await records.putBlob(dispatch, 'partial', conclusion.partial);
+    const answer = await transitions.deliver({
+      record,
+      attempt,
+      account,
+      node,
+      receipt: JSON.stringify(receipt),
+      next: conclusion.next,
+      cancelled: conclusion.cancelled,
+      close: conclusion.close,
+      success: conclusion.success,
+    });
+    // From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'.
+    const now = await records.read(dispatch);
+    if (now && isEnded(now.state)) await payOwed(resources, dispatch);
+    else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);
+    log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state: now?.state }, 'delivered');
+  } else {
+    log.warn({ dispatch, attempt, outcome: receipt.outcome }, 'an orphan was delivered: Redis has no record of it');
+  }
+  await markDelivered(folders.runs, attemptId(dispatch, attempt));
+}

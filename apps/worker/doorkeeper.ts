@@ -1,0 +1,45 @@
+import type { LaneConfig } from '#contract';
+import type { Admission } from '#gate';
+import type { Doorkeeper } from '#queue';
+import type { NodeSlots } from './node-slots.js';
+import type { Resources } from './resources.js';
+
+/**
+ * Lets the worker of one lane fetch: a place on the node, then a reservation in the gate.
+ * The wake's number is read before anything is asked, or a wake between a refusal and the sleep would be missed.
+ */
+export function laneDoor(
+  { gate, wakes, config, clock, node }: Pick<Resources, 'gate' | 'wakes' | 'config' | 'clock' | 'node'>,
+  lane: LaneConfig,
+  queue: string,
+  slots: NodeSlots,
+  /** Told of every refusal of the gate: waiting work may have to move or end. */
+  refused: (admission: Extract<Admission, { ok: false }>) => void,
+): Doorkeeper {
+  const { wakeFallbackMs } = config.timing;
+  return {
+    async admit(token) {
+      const since = wakes.number(lane.account);
+      const sleepFor = (ms: number) => ({ ok: false as const, sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal) });
+      if (!slots.take()) return sleepFor(wakeFallbackMs);
+      let admission: Admission;
+      try {
+        admission = await gate.reserve(token, lane, queue, node);
+      } catch (error) {
+        slots.giveBack();
+        throw error;
+      }
+      if (admission.ok) return { ok: true };
+      slots.giveBack();
+      refused(admission);
+      // At least every fallback: a wake may be lost, and due tickets are promoted only by a fetch.
+      const untilThen = admission.til === null ? wakeFallbackMs : Math.max(admission.til - clock(), 1);
+      return sleepFor(Math.min(untilThen, wakeFallbackMs));
+    },
+
+    async giveBack(token) {
+      slots.giveBack();
+      await gate.giveBack(token, lane.account);
+    },
+  };
+}

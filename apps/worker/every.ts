@@ -1,0 +1,33 @@
+import type { Log } from './resources.js';
+
+export interface Repeated {
+  /** Runs it now, after the one that is under way. */
+  now(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Repeats a piece of upkeep, never beside itself; a failure is told and the next turn tries again. */
+export function every(ms: number, name: string, work: () => Promise<unknown>, log: Log): Repeated {
+  let stopped = false;
+  let current: Promise<void> = Promise.resolve();
+  const turn = (): Promise<void> => {
+    current = current.then(async () => {
+      if (stopped) return;
+      try {
+        await work();
+      } catch (error) {
+        if (!stopped) log.warn({ error: error instanceof Error ? error.message : String(error) }, `${name} failed; it is tried again`);
+      }
+    });
+    return current;
+  };
+  const timer = setInterval(() => void turn(), ms);
+  return {
+    now: turn,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await current;
+    },
+  };
+}

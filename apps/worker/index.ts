@@ -1,0 +1,2 @@
+export { startWorker, type Worker, type WorkerOptions } from './worker.js';
+export type { Log } from './resources.js';

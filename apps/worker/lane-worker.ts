@@ -1,0 +1,44 @@
+import { Worker, type Job } from 'bullmq';
+import type { LaneConfig } from '#contract';
+import { gatedBackend, type Doorkeeper, type TicketData } from '#queue';
+import { keys } from '#store';
+import type { Resources } from './resources.js';
+
+/** Tickets opened at once per lane. Running agents are limited by the gate's slots and the node's, not by this. */
+const TICKETS_AT_ONCE = 4;
+
+/** The gated BullMQ worker of one lane on this node. */
+export function laneWorker(
+  { redis, config, log }: Pick<Resources, 'redis' | 'config' | 'log'>,
+  lane: LaneConfig,
+  queue: string,
+  door: Doorkeeper,
+  open: (job: Job<TicketData>, token: string) => Promise<void>,
+): Worker<TicketData> {
+  const { lockMs, stalledMs } = config.timing;
+  const worker = new Worker<TicketData>(
+    queue,
+    async (job, token) => {
+      await open(job, token ?? '');
+    },
+    {
+      connection: redis,
+      prefix: keys.bull,
+      name: `cmo:${lane.id}`,
+      concurrency: TICKETS_AT_ONCE,
+      // Short: a ticket whose worker died is taken up after lock + check; 30 s + 30 s are the defaults.
+      lockDuration: lockMs,
+      stalledInterval: stalledMs,
+      // The record decides how often an attempt may start; over BullMQ's count a ticket fails without being looked at.
+      maxStalledCount: 1_000_000,
+      // 15 s by default: after a connection error in a fetch the worker would be deaf that long.
+      runRetryDelay: 200,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+      skipVersionCheck: true,
+    },
+    gatedBackend(door),
+  );
+  worker.on('error', (error) => log.warn({ lane: lane.id, error: error.message }, 'queue worker'));
+  return worker;
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { WaitingError, type Job } from 'bullmq';
+import { attemptId, type DispatchRecord, type LaneConfig } from '#contract';
+import { laneCost } from '#gate';
+import type { TicketData } from '#queue';
+import type { NodeSlots } from './node-slots.js';
+import { confirmLane } from './confirm-lane.js';
+import { move } from './move.js';
+import { prepareRun, submittedEnvironment } from './prepare-run.js';
+import type { Resources } from './resources.js';
+import type { Roster } from './roster.js';
+import { boundLease } from './bound-lease.js';
+
+/**
+ * Opens one start ticket, in this order (each step's place was paid for once):
+ *   record fits? → run folder (no claim) → one script binds and sets running → tender → wait, bounded, for run.json.
+ * The folder comes before the record says running: a record without a folder is the one state that no scan can
+ * finish. A ticket that doesn't fit is dropped without a word; the record decides, tickets are only the order.
+ */
+export function ticketOpener(resources: Resources, lane: LaneConfig, slots: NodeSlots, roster: Roster): (job: Job<TicketData>, token: string) => Promise<void> {
+  const { records, gate, transitions, config, node, clock, log } = resources;
+
+  return async (job, token) => {
+    const { id, attempt } = job.data;
+    const key = attemptId(id, attempt);
+    let opening = true;
+    const giveBack = async (): Promise<void> => {
+      if (!opening) return;
+      opening = false;
+      slots.giveBack();
+      await gate.giveBack(token, lane.account);
+    };
+    // Filled before the record is read: the scan skips what is being opened here.
+    roster.opening.add(key);
+    try {
+      const record = await records.read(id);
+      if (!record || !fits(record, attempt, lane, clock())) {
+        await giveBack();
+        return;
+      }
+      const submitted = await submittedEnvironment(resources, id);
+      const confirmed = await confirmLane(resources, record, lane, submitted['PATH'] ?? '');
+      if (confirmed.kind === 'move') {
+        await giveBack();
+        await move(resources, record, confirmed.next, confirmed.why);
+        return;
+      }
+      const { decision, changed } = confirmed;
+      const folder = await prepareRun(resources, record, lane, decision, submitted);
+      const answer = await transitions.start({
+        record,
+        node,
+        nonce: randomUUID(),
+        token,
+        cost: laneCost(lane),
+        ttlMs: boundLease(record, config),
+        change: changed ? { decision, tier: decision.tier, cost: laneCost(lane) } : {},
+      });
+      switch (answer.answer) {
+        case 'stale':
+          // The script dropped the reservation. The folder stays: it may be the one of a start that is going on.
+          await giveBack();
+          return;
+        case 'lapsed':
+          // This process slept longer than the token's lease: back to the line, with a new reservation.
+          await giveBack();
+          await job.moveToWait(token);
+          throw new WaitingError();
+        case 'yes':
+          opening = false;
+          slots.becomeRun();
+          await roster.tend({ id, attempt, folder, adopted: false }).started;
+          return;
+      }
+    } catch (error) {
+      await giveBack().catch(() => {});
+      if (!(error instanceof WaitingError)) log.error({ dispatch: id, attempt, error: String(error) }, 'a ticket could not be opened; the sweeper adds it again');
+      throw error;
+    } finally {
+      roster.opening.delete(key);
+    }
+  };
+}
+
+function fits(record: DispatchRecord, attempt: number, lane: LaneConfig, now: number): boolean {
+  if (record.attempt !== attempt || record.lane !== lane.id) return false;
+  return record.state === 'queued' || (record.state === 'retrying' && (record.notBefore ?? 0) <= now + 5);
+}

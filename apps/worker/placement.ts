@@ -1,0 +1,31 @@
+import { errorBody, policyConfig, type Config, type Decision, type DispatchRecord } from '#contract';
+import { laneCost } from '#gate';
+import { waitingLane } from '#policy';
+import type { Next } from '#queue';
+import { laneById } from './resources.js';
+
+/**
+ * Where a decision puts a dispatch (pure): on its lane; or, deferred, in the line where its window opens first; or,
+ * when it may wait no longer or no lane has a CLI, at its end.
+ * @param attempt the number the dispatch gets when it is queued again
+ */
+export function placement(record: DispatchRecord, decision: Decision, attempt: number, config: Config, now: number, event: string): Next {
+  const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
+  const lane = laneById(config, laneId);
+  const mayWait = decision.ok || record.waitUntil === null || record.waitUntil > now;
+  if (lane && mayWait) {
+    return {
+      state: 'queued',
+      event,
+      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: null, decision },
+    };
+  }
+  const retryAfter = decision.ok ? null : decision.resumeAfter;
+  const error = lane ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
+  return { state: 'deferred', event: 'deferred', change: { decision, error } };
+}
+
+function deferredWords(decision: Decision): string {
+  const states = Object.entries(decision.states).map(([lane, state]) => `${lane} ${state}`);
+  return `no lane is usable now: ${states.join(', ')}`;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig } from '#contract';
+import { independenceNotice } from '#policy';
+import { attemptMark, findExecutable, makeRun, runPath, type RunPlan } from '#runner';
+import { adapterOf, childEnvironment, endpointOf } from '#vendors';
+import type { Resources } from './resources.js';
+
+export type Environment = Record<string, string>;
+
+/** The submitter's own environment, as it was captured; kept in Redis only. */
+export async function submittedEnvironment({ records }: Pick<Resources, 'records'>, id: string): Promise<Environment> {
+  const text = await records.blob(id, 'env');
+  return text === null ? {} : (JSON.parse(text) as Environment);
+}
+
+/** The whole environment of the attempt's CLI. */
+export function environmentOf(submitted: Environment, lane: LaneConfig, attempt: string, access: Access): Environment {
+  const root = process.getuid?.() === 0;
+  return childEnvironment({ submitted, lane, adapterEnv: adapterOf(lane.kind).envFor({ access, root }), mark: attemptMark(attempt) });
+}
+
+/**
+ * Makes the run folder of the record's attempt: everything a supervisor and a successor need, and no claim.
+ * @returns its path; a folder that stands there already is kept as it is
+ */
+export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment): Promise<string> {
+  const { records, folders, config, node } = resources;
+  const id = attemptId(record.id, record.attempt);
+  const [prompt, schema] = await Promise.all([records.blob(record.id, 'prompt'), records.blob(record.id, 'schema')]);
+  if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
+
+  const adapter = adapterOf(lane.kind);
+  const environment = environmentOf(submitted, lane, id, record.access);
+  const path = environment['PATH'] ?? '';
+  const command = findExecutable(lane.command, path);
+  const folder = runPath(folders.runs, id);
+  const session = randomUUID();
+  const argv = adapter.argv({
+    model: decision.model,
+    effort: decision.effort,
+    access: record.access,
+    fullAccess: record.request.fullAccess ?? false,
+    cwd: record.request.cwd,
+    files: { folder, lastMessage: join(folder, 'last-message'), schema: schema === null ? null : join(folder, 'schema.json') },
+    schemaText: schema,
+    newSession: session,
+    resume: null,
+    readCommands: config.readCommands,
+  });
+  const plan: RunPlan = {
+    schema: 1,
+    dispatch: record.id,
+    attempt: record.attempt,
+    node,
+    lane: lane.id,
+    account: lane.account,
+    vendor: lane.vendor,
+    kind: lane.kind,
+    model: decision.model,
+    effort: decision.effort,
+    tier: decision.tier,
+    access: record.access,
+    project: record.project,
+    batch: record.request.batch ?? null,
+    // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
+    argv: [command ?? `/nonexistent/${lane.command}`, ...argv],
+    cwd: record.request.cwd,
+    deadlineMs: record.request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    graceMs: config.timing.killGraceMs,
+    silenceMs: lane.silenceMs,
+    envNames: Object.keys(environment).sort(),
+    session: lane.kind === 'claude' ? session : null,
+    resumed: false,
+    cliVersion: null,
+    endpoint: endpointOf(lane)?.host ?? null,
+  };
+  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision), schemaText: schema ?? undefined });
+  return made.folder;
+}
+
+/** A reviewer on the producer's own vendor is told so; nothing else is ever added to a person's words. */
+function promptOf(prompt: string, decision: Extract<Decision, { ok: true }>): string {
+  return decision.degradedReview ? `${prompt}\n\n${independenceNotice(decision.vendor)}` : prompt;
+}

@@ -1,0 +1,37 @@
+import type { Redis } from 'ioredis';
+import type { Config, LaneConfig } from '#contract';
+import type { Gate, Wakes } from '#gate';
+import type { Tickets, Transitions } from '#queue';
+import type { SupervisorKind } from '#runner';
+import type { Records } from '#store';
+
+/** pino's shape, as much of it as is used. Prompts, environments and results never go in. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Where the files of this node lie, absolute. */
+export type Folders = { runs: string; receipts: string };
+
+/** Everything a part of the worker may touch; made once, in worker.ts. */
+export type Resources = {
+  redis: Redis;
+  config: Config;
+  gate: Gate;
+  wakes: Wakes;
+  records: Records;
+  transitions: Transitions;
+  tickets: Tickets;
+  folders: Folders;
+  supervisor: SupervisorKind;
+  node: string;
+  log: Log;
+  clock: () => number;
+  random: () => number;
+};
+
+export function laneById(config: Config, id: string | null): LaneConfig | undefined {
+  return config.lanes.find((lane) => lane.id === id);
+}

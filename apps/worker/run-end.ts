@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunReading } from '#contract';
+import type { RunPlan, RunStatus } from '#runner';
+import { answerCheck, sessionFacts, type ExitFacts, type RunReader } from '#vendors';
+import type { RunEnd } from './attempt-lines.js';
+import type { EndReason } from './watch.js';
+
+type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number };
+
+/** Gathers what is left of a run and lets the vendor's reader say what it came to. Our own reasons outrank its words. */
+export async function readRunEnd(input: {
+  plan: RunPlan;
+  folder: string;
+  reader: RunReader;
+  ended: Ended;
+  reason: EndReason | null;
+  schema: string | null;
+  environment: Record<string, string>;
+  clock: () => number;
+}): Promise<RunEnd> {
+  const { plan, folder, reader, ended, reason, schema, environment, clock } = input;
+  const exit = ended.state === 'exited' ? ended.exit : null;
+  const { session, cliVersion } = reader.progress();
+  const facts: ExitFacts = {
+    exitCode: exit?.code ?? null,
+    signal: exit?.signal ?? null,
+    timedOut: exit?.timedOut ?? false,
+    silent: reason === 'silence',
+    endedByUs: reason === 'refused' || reason === 'foreign-billing',
+    spawnError: exit?.spawnError ?? null,
+    cwdExists: existsSync(plan.cwd),
+    now: clock(),
+    hostTimeZone: 'UTC',
+    lastMessage: await readIfThere(join(folder, 'last-message')),
+    sessionError: plan.kind === 'codex' && session !== null ? await sessionFacts(environment, session) : null,
+    check: schema === null ? null : await answerCheck(JSON.parse(schema)),
+  };
+  const reading: RunReading = reader.finish(facts);
+  return {
+    reading,
+    interrupted: exit === null && !reading.ok && reason !== 'cancel',
+    cancelled: reason === 'cancel' && !reading.ok,
+    exitCode: facts.exitCode,
+    signal: facts.signal,
+    startedAt: ended.startedAt,
+    endedAt: exit?.endedAt ?? clock(),
+    cliVersion,
+    notes: reason === null || reason === 'cancel' ? [] : [`ended-by-us:${reason}`],
+  };
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(() => null);
+}

@@ -1,0 +1,97 @@
+import { isEnded, parseAttemptId, type LaneConfig } from '#contract';
+import { laneCost } from '#gate';
+import { keys } from '#store';
+import { findRun, listRuns, readPlan, readStatus, removeRun, voidClaim, type RunPlan } from '#runner';
+import { boundLease } from './bound-lease.js';
+import { laneById, type Resources } from './resources.js';
+import type { Roster } from './roster.js';
+
+/**
+ * Finds every run of this node, at start before the first fetch and then every few seconds. Files win about processes:
+ *   claimed, not delivered        → a tender (adopts, or delivers what is finished)
+ *   claimed, the record forgot it → the record is put back to running first (a Redis that came back with less)
+ *   unclaimed, the record runs it → a start to be finished: a tender starts the supervisor, the claim decides
+ *   unclaimed, the record doesn't → nothing was started: voided, then removed
+ * and the other way round: a record that runs here without a folder goes back to the line.
+ */
+export async function scan(resources: Resources, roster: Roster): Promise<void> {
+  const { folders } = resources;
+  for (const run of await listRuns(folders.runs)) {
+    if (roster.has(run.id) || roster.opening.has(run.id)) continue;
+    await takeUp(resources, roster, run);
+  }
+  await missingFolders(resources, roster);
+}
+
+async function takeUp(resources: Resources, roster: Roster, run: { id: string; dispatch: string; attempt: number; folder: string }): Promise<void> {
+  const { records, folders, node, log } = resources;
+  const status = await readStatus(run.folder);
+  const record = await records.read(run.dispatch);
+  const runsHere = record?.state === 'running' && record.attempt === run.attempt && record.node === node;
+  switch (status.state) {
+    case 'gone':
+      return;
+    case 'void':
+      if (runsHere) await resources.transitions.unstart(record, run.attempt, node);
+      await removeRun(folders.runs, run.id);
+      return;
+    case 'unclaimed':
+      if (!runsHere) {
+        const waits = record && (record.state === 'queued' || record.state === 'retrying') && record.attempt === run.attempt;
+        // Its ticket will be opened, and the folder be used then.
+        if (waits) return;
+        const { voided } = await voidClaim(run.folder);
+        if (voided) await removeRun(folders.runs, run.id);
+        return;
+      }
+      break;
+    case 'claimed':
+    case 'running':
+    case 'exited':
+      if (!runsHere && record) await assertRun(resources, run, await readPlan(run.folder));
+      break;
+  }
+  log.info({ dispatch: run.dispatch, attempt: run.attempt, found: status.state }, 'adopted');
+  roster.tend({ id: run.dispatch, attempt: run.attempt, folder: run.folder, adopted: true });
+}
+
+async function assertRun(resources: Resources, run: { dispatch: string; attempt: number }, plan: RunPlan | null): Promise<void> {
+  const { transitions, config, node, records, log } = resources;
+  const lane: LaneConfig | undefined = laneById(config, plan?.lane ?? null);
+  const record = await records.read(run.dispatch);
+  if (!plan || !lane || !record || isEnded(record.state)) return;
+  const answer = await transitions.assertRun({
+    id: run.dispatch,
+    attempt: run.attempt,
+    node,
+    lane: lane.id,
+    account: lane.account,
+    tier: plan.tier,
+    cost: laneCost(lane),
+    home: record.home,
+    ttlMs: boundLease(record, config),
+  });
+  if (answer === 'asserted') log.warn({ ...run }, 'Redis had forgotten that this attempt runs; its files say so');
+}
+
+/** A record that says running here, without a folder or with one that is delivered: the crash came in between. */
+async function missingFolders({ redis, records, transitions, folders, node, tickets, log }: Resources, roster: Roster): Promise<void> {
+  for (const id of await redis.smembers(keys.running(node))) {
+    const record = await records.read(id);
+    if (!record || record.state !== 'running' || record.node !== node) continue;
+    const key = `${id}.${record.attempt}`;
+    if (!parseAttemptId(key) || roster.has(key) || roster.opening.has(key)) continue;
+    const found = findRun(folders.runs, key);
+    if (found?.where === 'runs') continue;
+    if (found?.where === 'done') {
+      // Delivered, but the Redis that took the delivery is gone: step 3 is repeated from the folder.
+      roster.tend({ id, attempt: record.attempt, folder: found.folder, adopted: true });
+      continue;
+    }
+    if (await transitions.unstart(record, record.attempt, node)) {
+      log.warn({ dispatch: id, attempt: record.attempt }, 'no run folder: nothing was started, back to the line');
+      const again = await records.read(id);
+      if (again && again.state === 'queued') await tickets.add([again]);
+    }
+  }
+}

@@ -1,0 +1,250 @@
+import { join } from 'node:path';
+import { attemptId, type DispatchRecord, type LanesFacts } from '#contract';
+import {
+  askCancel,
+  attemptMark,
+  endMarked,
+  isCancelAsked,
+  openSpool,
+  readPlan,
+  readStatus,
+  removeRun,
+  startSupervisor,
+  supervisorMark,
+  voidClaim,
+  watchFolder,
+  type RunPlan,
+  type RunStatus,
+  type Spool,
+} from '#runner';
+import { adapterOf, type RunReader } from '#vendors';
+import { conclude, concludeOrphan } from './conclusion.js';
+import { keepConclusion, readConclusion } from './conclusion-file.js';
+import { installedLanes } from './confirm-lane.js';
+import { deliver } from './deliver.js';
+import { readEndedBy, writeEndedBy } from './ended-by.js';
+import { environmentOf, submittedEnvironment } from './prepare-run.js';
+import { readRunEnd } from './run-end.js';
+import { laneById, type Resources } from './resources.js';
+import type { RunRef } from './roster.js';
+import { Watch } from './watch.js';
+
+/**
+ * Watches one run: tails, ends it when a watchdog or a cancel says so, delivers. The same for a started and an adopted one.
+ *
+ *   unclaimed ──supervisor started──▶ running ──exit record, or its supervisor is gone──▶ delivered
+ *       └──no supervisor, claim voided──▶ back to the line (nothing was started)
+ *
+ * `letGo` ends the watching only: the agent goes on and the next worker adopts it.
+ */
+export interface Tender {
+  dispatch: string;
+  attempt: number;
+  /** The CLI was started, or it is known that it won't be; bounded. */
+  started: Promise<void>;
+  done: Promise<void>;
+  cancel(): void;
+  /** Ends the agent as a stop of the box would, and waits until that is delivered. */
+  kill(): Promise<void>;
+  letGo(): void;
+}
+
+/** The folder is watched for changes; this often it is looked at anyway (silence, a lost event), ms. */
+const LOOK_MS = 1_000;
+/** Changes of a busy stream are read together, ms. */
+const GATHER_MS = 30;
+/** A 20 MB answer is 63 MB of claude's stream; past the cap the run is ended. */
+const OUT_CAP_BYTES = 512 * 1024 * 1024;
+const ERR_CAP_BYTES = 16 * 1024 * 1024;
+const START_BOUND_MS = 3_000;
+
+export function startTender(resources: Resources, run: RunRef): Tender {
+  const stop = new AbortController();
+  let cancelled = false;
+  let poke = (): void => {};
+  let startedNow = (): void => {};
+  const started = new Promise<void>((resolve) => {
+    startedNow = resolve;
+  });
+  const bound = setTimeout(startedNow, START_BOUND_MS);
+  const tending = new Tending(resources, run, {
+    stopped: () => stop.signal.aborted,
+    cancelled: () => cancelled,
+    started: startedNow,
+    onPoke: (wake) => {
+      poke = wake;
+    },
+  });
+  const done = tending
+    .run()
+    .catch((error: unknown) => {
+      // The scan takes it up again: everything a tender does may be repeated.
+      resources.log.error({ dispatch: run.id, attempt: run.attempt, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'tending failed; the next scan goes on');
+    })
+    .finally(() => {
+      clearTimeout(bound);
+      startedNow();
+    });
+  return {
+    dispatch: run.id,
+    attempt: run.attempt,
+    started,
+    done,
+    cancel() {
+      cancelled = true;
+      poke();
+    },
+    async kill() {
+      await endMarked({ marks: [attemptMark(attemptId(run.id, run.attempt))] }, { graceMs: resources.config.timing.killGraceMs });
+      poke();
+      await done;
+    },
+    letGo() {
+      stop.abort();
+      poke();
+    },
+  };
+}
+
+type Signals = { stopped: () => boolean; cancelled: () => boolean; started: () => void; onPoke: (wake: () => void) => void };
+type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number };
+
+class Tending {
+  readonly #r: Resources;
+  readonly #run: RunRef;
+  readonly #id: string;
+  readonly #signals: Signals;
+
+  constructor(resources: Resources, run: RunRef, signals: Signals) {
+    this.#r = resources;
+    this.#run = run;
+    this.#id = attemptId(run.id, run.attempt);
+    this.#signals = signals;
+  }
+
+  async run(): Promise<void> {
+    const { folder } = this.#run;
+    const plan = await readPlan(folder);
+    if (!plan) throw new Error(`no readable plan in ${folder}`);
+    const concluded = await readConclusion(folder);
+    if (concluded) {
+      await deliver(this.#r, await this.#record(), folder, plan.account, concluded);
+      return;
+    }
+    if (!(await this.#ensureStarted(plan))) return;
+    const reader = adapterOf(plan.kind).reader();
+    const ended = await this.#follow(plan, reader);
+    if (ended) await this.#finish(plan, reader, ended);
+  }
+
+  #record(): Promise<DispatchRecord | null> {
+    return this.#r.records.read(this.#run.id);
+  }
+
+  /** Starts the supervisor where none was. False: nothing was started and nothing will be; the record is back in line. */
+  async #ensureStarted(plan: RunPlan): Promise<boolean> {
+    const { folder } = this.#run;
+    const status = await readStatus(folder);
+    if (status.state !== 'unclaimed') return true;
+    const lane = laneById(this.#r.config, plan.lane);
+    if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
+    const record = await this.#record();
+    // The cancel may have been asked before this tender listened.
+    if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
+    const submitted = await submittedEnvironment(this.#r, this.#run.id);
+    const env = environmentOf(submitted, lane, this.#id, plan.access);
+    const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor });
+    const claimed = came !== 'dead' && came !== 'late';
+    this.#signals.started();
+    return claimed || !(await this.#voided(await this.#record()));
+  }
+
+  /** Makes sure that nothing starts from this folder any more; true when nothing ever did. */
+  async #voided(record: DispatchRecord | null): Promise<boolean> {
+    const { voided } = await voidClaim(this.#run.folder);
+    if (!voided) return false;
+    if (record) await this.#r.transitions.unstart(record, this.#run.attempt, this.#r.node);
+    await removeRun(this.#r.folders.runs, this.#id);
+    const again = await this.#record();
+    if (again?.state === 'queued') await this.#r.tickets.add([again]);
+    return true;
+  }
+
+  /** Until it is over. Null: let go. */
+  async #follow(plan: RunPlan, reader: RunReader): Promise<Ended | null> {
+    const { folder } = this.#run;
+    const out = openSpool(join(folder, 'out'), { capBytes: OUT_CAP_BYTES });
+    const err = openSpool(join(folder, 'err'), { capBytes: ERR_CAP_BYTES });
+    let watch: Watch | null = null;
+    let ending: Promise<unknown> | null = null;
+    const changes = watchFolder(folder, { fallbackMs: LOOK_MS, restMs: GATHER_MS });
+    this.#signals.onPoke(changes.wake);
+    try {
+      for (;;) {
+        if (this.#signals.stopped()) return null;
+        const status = await readStatus(folder);
+        if (status.state === 'gone' || status.state === 'void' || status.state === 'unclaimed') return null;
+        const now = this.#r.clock();
+        watch ??= new Watch(Math.max(status.startedAt, now - plan.silenceMs / 2), plan.silenceMs);
+        await this.#pump(out, err, reader, watch);
+        if (status.state === 'exited') {
+          await this.#pump(out, err, reader, watch);
+          return status;
+        }
+        if (!status.alive) return { state: 'dead', startedAt: status.startedAt };
+        if (status.state === 'running') this.#signals.started();
+        if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
+        const verdict = watch.verdict(now);
+        if (verdict !== null && ending === null) {
+          ending = this.#end(plan, verdict).finally(() => {
+            ending = null;
+          });
+        }
+        await changes.changed();
+      }
+    } finally {
+      changes.close();
+      await Promise.all([out.close(), err.close()]);
+    }
+  }
+
+  async #pump(out: Spool, err: Spool, reader: RunReader, watch: Watch): Promise<void> {
+    for (let chunk = await out.next(); chunk !== null; chunk = await out.next()) watch.take(reader.out(chunk), this.#r.clock());
+    for (let chunk = await err.next(); chunk !== null; chunk = await err.next()) reader.err(chunk);
+    if (out.overflow || err.overflow) watch.end('overflow');
+  }
+
+  /** Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record. */
+  async #end(plan: RunPlan, reason: Parameters<typeof writeEndedBy>[1]): Promise<void> {
+    if (reason === 'cancel') await askCancel(this.#run.folder);
+    else await writeEndedBy(this.#run.folder, reason);
+    this.#r.log.info({ dispatch: this.#run.id, attempt: this.#run.attempt, reason }, 'ending a run');
+    await endMarked({ marks: [attemptMark(this.#id)] }, { graceMs: plan.graceMs });
+  }
+
+  async #finish(plan: RunPlan, reader: RunReader, ended: Ended): Promise<void> {
+    const { folder } = this.#run;
+    // Strays after a normal exit, and everything of a supervisor that died, before anything is said about the attempt.
+    const marks = ended.state === 'dead' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
+    const { left } = await endMarked({ marks }, { graceMs: plan.graceMs });
+    if (left.length > 0) throw new Error(`processes of ${this.#id} can not be ended: ${left.join(', ')}`);
+
+    const record = await this.#record();
+    const lane = laneById(this.#r.config, plan.lane);
+    if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
+    const reason = isCancelAsked(folder) ? ('cancel' as const) : await readEndedBy(folder);
+    const schema = await this.#r.records.blob(this.#run.id, 'schema');
+    const submitted = await submittedEnvironment(this.#r, this.#run.id);
+    const environment = environmentOf(submitted, lane, this.#id, plan.access);
+    const end = await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock });
+    const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
+    const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
+    const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);
+    await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
+  }
+
+  async #facts(record: DispatchRecord): Promise<LanesFacts> {
+    const path = (await submittedEnvironment(this.#r, record.id))['PATH'] ?? '';
+    return this.#r.gate.facts(this.#r.config.lanes, installedLanes(this.#r, path));
+  }
+}

@@ -1,0 +1,69 @@
+import type { StreamSignal } from '#vendors';
+
+/**
+ * The watchdogs of one run (pure): what the stream's signals and the clock say about ending it.
+ *
+ * watching ──final event──▶ leaving (a grace to exit by itself) ──▶ end: hung after its answer
+ *    ├──refused / foreign billing──▶ end
+ *    ├──silence (nothing but pings and retries)──▶ end
+ *    └──cancel──▶ end
+ * The wall clock is the supervisor's, so that it holds without a worker.
+ */
+export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'overflow' | 'cancel';
+
+/** How long a CLI may take to exit after its final event, ms. Both leave within one; the rest are hung. */
+export const FINAL_GRACE_MS = 10_000;
+
+export class Watch {
+  #lastProgress: number;
+  #finalAt: number | null = null;
+  #reason: EndReason | null = null;
+  session: string | null = null;
+  readonly #silenceMs: number;
+
+  constructor(startedAt: number, silenceMs: number) {
+    this.#lastProgress = startedAt;
+    this.#silenceMs = silenceMs;
+  }
+
+  take(signals: readonly StreamSignal[], now: number): void {
+    for (const signal of signals) {
+      switch (signal.kind) {
+        case 'session':
+          this.session = signal.id;
+          break;
+        case 'progress':
+          this.#lastProgress = now;
+          // Another turn began: what looked final was not.
+          this.#finalAt = null;
+          break;
+        case 'final':
+          this.#lastProgress = now;
+          this.#finalAt ??= now;
+          break;
+        case 'refused':
+          this.#reason ??= 'refused';
+          break;
+        case 'foreign-billing':
+          this.#reason ??= 'foreign-billing';
+          break;
+        case 'flood':
+          this.#reason ??= 'overflow';
+          break;
+        case 'rate-limit-event':
+          break;
+      }
+    }
+  }
+
+  end(reason: EndReason): void {
+    this.#reason ??= reason;
+  }
+
+  /** Why it has to be ended now; null: let it run. */
+  verdict(now: number): EndReason | null {
+    if (this.#reason !== null) return this.#reason;
+    if (this.#finalAt !== null) return now - this.#finalAt > FINAL_GRACE_MS ? 'final' : null;
+    return now - this.#lastProgress > this.#silenceMs ? 'silence' : null;
+  }
+}

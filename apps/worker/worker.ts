@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import type { Config } from '#contract';
+import { openGate, openWakes } from '#gate';
+import { openTickets, openTransitions } from '#queue';
+import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
+import { keys, openRecords, queueName } from '#store';
+import { laneDoor } from './doorkeeper.js';
+import { every } from './every.js';
+import { heartbeat } from './heartbeat.js';
+import { laneWorker } from './lane-worker.js';
+import { nodeSlots } from './node-slots.js';
+import { ticketOpener } from './open-ticket.js';
+import { rebalancer } from './rebalance.js';
+import type { Log, Resources } from './resources.js';
+import { makeRoster } from './roster.js';
+import { scan } from './scan.js';
+import { sweep } from './sweeper.js';
+import { startTender } from './tender.js';
+
+export type WorkerOptions = {
+  /** A connection of kind `worker`: it must reconnect without end. The worker makes its subscribers from it. */
+  redis: Redis;
+  config: Config;
+  stateDir: string;
+  log: Log;
+  /** The bundled Node supervisor, for boxes without sh, setpriv or /proc. */
+  supervisorScript: string;
+  supervisor?: SupervisorKind;
+  clock?: () => number;
+  random?: () => number;
+};
+
+export interface Worker {
+  runningCount(): number;
+  idle(): boolean;
+  /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
+  stop(options: { kill: boolean }): Promise<void>;
+}
+
+const RECOUNT_MS = 60_000;
+const HALF_MADE_MS = 60_000;
+
+/** One process' worker: a gated worker per lane of this node, its tenders, and their upkeep. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { redis, config, stateDir, log, clock = Date.now, random = Math.random } = options;
+  const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
+  if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
+  const wakes = await openWakes(redis);
+  const resources: Resources = {
+    redis,
+    config,
+    gate: openGate(redis, config),
+    wakes,
+    records: openRecords(redis),
+    transitions: openTransitions(redis, config),
+    tickets: openTickets(redis),
+    folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
+    supervisor,
+    node: config.nodeId,
+    log,
+    clock,
+    random,
+  };
+
+  const slots = nodeSlots(config.slots.node, () => roster.count(), () => wakes.local());
+  const roster = makeRoster((run) => startTender(resources, run), () => slots.runEnded());
+
+  const cancels = redis.duplicate({ connectionName: 'cmo:cancels' });
+  cancels.on('error', () => {});
+  cancels.on('message', (_channel, id) => roster.cancel(id));
+  await cancels.subscribe(keys.channels.cancel);
+
+  // Before the first fetch: what runs here is found, adopted and counted.
+  await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
+  await scan(resources, roster);
+
+  const { timing } = config;
+  const upkeep = [
+    every(timing.sweepMs, 'the scan', () => scan(resources, roster), log),
+    every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
+    every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
+    every(RECOUNT_MS, 'the recount', () => recount(resources), log),
+  ];
+  await recount(resources);
+  // Redis is back: files win about processes, and cancels may have been missed.
+  const back = (): void => {
+    for (const part of upkeep) void part.now();
+  };
+  redis.on('ready', back);
+
+  const workers = config.lanes.map((lane) => {
+    const queue = queueName(lane.id, config.nodeId);
+    const balance = rebalancer(resources, lane, queue);
+    const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal));
+    return laneWorker(resources, lane, queue, door, ticketOpener(resources, lane, slots, roster));
+  });
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+
+  return {
+    runningCount: () => roster.count(),
+    idle: () => roster.count() === 0 && roster.opening.size === 0,
+    async stop({ kill }) {
+      redis.off('ready', back);
+      await Promise.all(workers.map((worker) => worker.close()));
+      if (kill) await Promise.all(roster.all().map((tender) => tender.kill()));
+      await Promise.all(upkeep.map((part) => part.stop()));
+      await roster.handOver();
+      cancels.disconnect();
+      await wakes.close();
+      await resources.tickets.close();
+    },
+  };
+}
+
+async function recount({ gate, log }: Resources): Promise<void> {
+  for (const account of gate.accounts()) {
+    const off = await gate.recount(account);
+    if (Object.keys(off).length > 0) log.warn({ account, off }, 'the sums of the gate had drifted and were mended');
+  }
+}
