@@ -147,6 +147,14 @@ describe('the vendor saying that the account is closed', () => {
     expect(await state(home)).toMatchObject({ percents: [40, 10], exhausted: false });
   });
 
+  it('is over as well once a parallel session was answered after it', async () => {
+    const home = await scratchFolder();
+    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine(depleted, 9 * MINUTE));
+    await rollout(home, `${day}/rollout-2026-11-20T02-00-00-a.jsonl`, countLine(limits(40, 10)));
+    expect(await state(home)).toMatchObject({ percents: [40, 10], exhausted: false });
+    expect(await read(home)).toMatchObject({ reading: { reached: null } });
+  });
+
   it('counts without windows of its own, beside the figures written before, which look no younger for it', async () => {
     const home = await scratchFolder();
     await rollout(home, `${day}/rollout-2026-11-20T02-00-00-a.jsonl`, countLine(limits(40, 10), 30 * MINUTE), 30 * MINUTE);
