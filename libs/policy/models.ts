@@ -26,7 +26,7 @@ export function offerOf(lane: PolicyLane, tier: Tier, task: Task): Offer | null 
   if (namedHere && !out(named)) return { tier, model: named, effort: lane.models[tier].effort ?? null, pinned: true, insteadOf: null };
 
   const floor = HEIGHT[floorOf(factorsOf(task))];
-  const found = SUBSTITUTES[tier].find((other) => (other === tier || HEIGHT[other] >= floor) && !out(lane.models[other].model));
+  const found = SUBSTITUTES[tier].find((other) => HEIGHT[other] >= floor && !out(lane.models[other].model));
   if (found === undefined) return null;
   const { model, effort } = lane.models[found];
   const asked = namedHere ? named : lane.models[tier].model;

@@ -75,6 +75,10 @@ describe('states', () => {
     expect(states({ codex: at(1, { hardBlocked: true }), claude: at(94.99) })).toEqual({ codex: 'exhausted', claude: 'critical' });
   });
 
+  test('a hard block that only a reading could tell says nothing without one', () => {
+    expect(decide({}, { codex: { available: false, hardBlocked: true }, claude: at(5) }, TWO)).toMatchObject({ lane: 'codex', states: { codex: 'unknown' } });
+  });
+
   test('a closing of our own holds on a dark meter: a refusal outranks the meter', () => {
     const closed = { available: false, hardBlocked: true, blockedBy: 'usage_limit', nextResetAt: '2026-01-01T00:00:00Z' };
     expect(chosen({}, { codex: closed, claude: at(50) }, TWO)).toMatchObject({ lane: 'claude', states: { codex: 'exhausted' }, fallback: null });
