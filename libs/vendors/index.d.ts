@@ -1,0 +1,11 @@
+export type * from './adapter.js';
+export { adapterFor, adapterOf } from './adapters.js';
+export { BILLING_NAMES, isBillingName } from './billing-names.js';
+export { captureEnvironment, childEnvironment, chooseLocale } from './environment.js';
+export type { Captured, ChildInput, EnvExtra, Refused } from './environment.js';
+export { endpointOf } from './endpoint.js';
+export type { Endpoint } from './endpoint.js';
+export { explainFailure, explainTranscript } from './explain.js';
+export { expandPadLines } from './pad-line.js';
+export { answerCheck, anyJson, SCHEMA_MAX_CHARS } from './schema.js';
+export { sessionFacts } from './codex/session-facts.js';
