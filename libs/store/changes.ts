@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.js';
+import { listen } from './listen.js';
 
 /** Messages of the record scripts, over one subscriber connection of its own. */
 export interface Changes {
@@ -11,17 +12,19 @@ export interface Changes {
 }
 
 export async function watchChanges(redis: Redis): Promise<Changes> {
-  const subscriber = redis.duplicate({ connectionName: 'cmo:changes' });
-  subscriber.on('error', () => {});
   const listeners = new Set<(id: string) => void>();
   const again = new Set<() => void>();
-  subscriber.on('message', (_channel, id) => {
-    for (const listener of listeners) listener(id);
-  });
-  subscriber.on('ready', () => {
-    for (const listener of again) listener();
-  });
-  await subscriber.subscribe(keys.channels.changed);
+  const listening = await listen(
+    redis,
+    'changes',
+    keys.channels.changed,
+    (id) => {
+      for (const listener of listeners) listener(id);
+    },
+    () => {
+      for (const listener of again) listener();
+    },
+  );
   return {
     on(listener) {
       listeners.add(listener);
@@ -34,7 +37,7 @@ export async function watchChanges(redis: Redis): Promise<Changes> {
     async close() {
       listeners.clear();
       again.clear();
-      subscriber.disconnect();
+      listening.close();
       await Promise.resolve();
     },
   };

@@ -12,7 +12,7 @@ export const keys = {
   version: `${PREFIX}:layout`,
   record: (id: string) => `${PREFIX}:d:${id}`,
   blob: (id: string, kind: BlobKind) => `${PREFIX}:d:${id}:${kind}`,
-  /** Sorted set per state: id by the time that orders listings (submitted while live, ended after). */
+  /** Sorted set per state: id by when it was submitted, the order of listings. */
   state: (state: string) => `${PREFIX}:s:${state}`,
   /** Sorted set of waiting ids by when the sweeper should look whether their ticket exists. */
   due: `${PREFIX}:due`,
