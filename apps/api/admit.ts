@@ -1,0 +1,154 @@
+import {
+  DEFAULT_TIMEOUT_MS,
+  errorBody,
+  policyConfig,
+  type Config,
+  type Decision,
+  type DispatchRecord,
+  type DispatchRequest,
+  type ErrorBody,
+  type LaneConfig,
+  type LanesFacts,
+  type StoredRequest,
+} from '#contract';
+import { laneCost } from '#gate';
+import { accessOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
+import type { NewDispatch } from '#queue';
+import { BOUNDS } from './bounds.js';
+import type { PlaceKind } from './resources.js';
+
+/** What the box says about one request, gathered before (gather.ts): admission itself has no effects. */
+export type AdmissionFacts = {
+  /** Milliseconds since the epoch. */
+  now: number;
+  place: PlaceKind;
+  project: string;
+  installed: Record<string, boolean>;
+  lanes: LanesFacts;
+  /** Depth of the attempt it was submitted from: 0 for one that no agent submitted; null when no agent submits this. */
+  parentDepth: number | null;
+  /** Why its schema can't be used; empty when it can, or there is none. */
+  schemaProblems: string[];
+  /** Variables of its environment that no agent gets. */
+  refusedVariables: { name: string; why: string }[];
+};
+
+export type Admission = { ok: true; news: NewDispatch } | { ok: false; error: ErrorBody };
+
+/**
+ * A request that was checked word by word (parse-submit.ts), as a new record: decided, with access, class and cost; or why
+ * it is refused before anything is recorded. When no lane is usable now it is queued where a window opens first, or, when
+ * it may not wait, recorded as deferred at once.
+ */
+export function admit(request: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
+  const error = refusedFor(request, facts, config);
+  if (error) return { ok: false, error };
+  const decision = decide(taskOf(request), facts.lanes, policyConfig(config));
+  return { ok: true, news: { record: recordOf(request, decision, facts, config), blobs: blobsOf(request) } };
+}
+
+function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Config): ErrorBody | null {
+  const place = placeError(request.cwd, facts.place);
+  if (place) return place;
+  if (facts.schemaProblems.length > 0) return errorBody('CMO_E_SCHEMA_FILE', undefined, { details: facts.schemaProblems });
+  if (facts.refusedVariables.length > 0) {
+    const details = facts.refusedVariables.map(({ name, why }) => `${name}: ${why}`);
+    return errorBody('CMO_E_NOT_PERMITTED', 'an agent does not get every variable', { details, fix: 'leave them out' });
+  }
+  if (request.fullAccess) {
+    if (!config.allowFullAccess) return errorBody('CMO_E_NOT_PERMITTED', 'full access is not allowed by the configuration', { fix: 'set allowFullAccess to true in the config file, or leave --full-access out' });
+    if (accessOf(request) === 'read') return errorBody('CMO_E_UNSATISFIABLE', 'full access and an agent that only reads', { fix: 'leave --full-access out, or raise the access with --write' });
+  }
+  if (facts.parentDepth !== null && facts.parentDepth + 1 > BOUNDS.depth) {
+    return errorBody('CMO_E_NOT_PERMITTED', `an agent at depth ${facts.parentDepth} may not dispatch further agents`, { fix: 'return the work to the dispatch that started it' });
+  }
+  const permitted = permittedLanes(request, config);
+  if (!permitted.some((lane) => Object.hasOwn(facts.installed, lane.id) && facts.installed[lane.id] === true)) {
+    const details = permitted.map((lane) => `${lane.id}: no ${lane.command} on the submitter's PATH`);
+    return errorBody('CMO_E_NO_LANE', undefined, { details });
+  }
+  return lengthError(request, permitted);
+}
+
+function placeError(cwd: string, place: PlaceKind): ErrorBody | null {
+  switch (place) {
+    case 'folder':
+      return null;
+    case 'missing':
+      return errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}`);
+    case 'relative':
+      return errorBody('CMO_E_CWD', `the working directory must be an absolute path: ${cwd}`);
+    case 'not-a-folder':
+      return errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}`);
+    case 'unreadable':
+      return errorBody('CMO_E_CWD', `the working directory can not be entered: ${cwd}`);
+  }
+}
+
+/** The lanes that no window could ever keep it from. A review that may degrade can run anywhere. */
+function permittedLanes({ pin, independentOf, strictIndependence }: DispatchRequest, config: Config): LaneConfig[] {
+  if (pin !== undefined) return config.lanes.filter((lane) => lane.id === pin);
+  const producer = producerVendor(independentOf, policyConfig(config));
+  return strictIndependence && producer !== null ? config.lanes.filter((lane) => lane.vendor !== producer) : config.lanes;
+}
+
+/**
+ * A re-route may take it to any permitted lane, so it must fit the narrowest: codex would leave with exit 1 and no failure
+ * event, which reads like a broken run.
+ */
+function lengthError({ prompt }: DispatchRequest, permitted: LaneConfig[]): ErrorBody | null {
+  const narrow = permitted.find((lane) => lane.kind === 'codex');
+  if (prompt.length <= BOUNDS.promptCodex || !narrow) return null;
+  return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; lane ${narrow.id} takes ${BOUNDS.promptCodex}`, { fix: 'pin a claude lane, or put the text into files and name them in the prompt' });
+}
+
+function recordOf(request: DispatchRequest, decision: Decision, { now, project }: AdmissionFacts, config: Config): DispatchRecord {
+  const maxWait = request.maxWaitMs ?? null;
+  const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
+  const lane = config.lanes.find(({ id }) => id === laneId);
+  const waits = lane !== undefined && (decision.ok || maxWait !== 0);
+  return {
+    schema: 1,
+    id: request.id,
+    state: waits ? 'queued' : 'deferred',
+    attempt: 1,
+    lane: waits ? lane.id : null,
+    account: waits ? lane.account : null,
+    home: config.nodeId,
+    node: null,
+    class: request.class ?? (request.batch === undefined ? 'normal' : 'batch'),
+    project,
+    access: accessOf(request),
+    tier: decision.tier,
+    cost: lane ? laneCost(lane) : {},
+    // Given by the queue when it is submitted.
+    tag: 0,
+    submittedAt: now,
+    notBefore: null,
+    waitUntil: maxWait === null ? null : now + maxWait,
+    startedAt: null,
+    endedAt: waits ? null : now,
+    cancelAsked: false,
+    request: storedOf(request),
+    decision,
+    history: [],
+    session: null,
+    error: waits ? null : deferredError(decision),
+    needsLook: false,
+  };
+}
+
+/** The lane's state stands beside its reset: `codex exhausted until …`. */
+function deferredError(decision: Decision): ErrorBody {
+  const details = Object.entries(decision.laneStates).map(([lane, { state, resetsAt }]) => `${lane}: ${state}${resetsAt === null ? '' : ` until ${resetsAt}`}`);
+  return errorBody('CMO_E_DEFERRED', undefined, { details, retryAfter: decision.ok ? null : decision.resumeAfter });
+}
+
+function storedOf(request: DispatchRequest): StoredRequest {
+  const { prompt: _prompt, env, schema, ...kept } = request;
+  return { timeoutMs: DEFAULT_TIMEOUT_MS, ...kept, hasSchema: schema !== undefined, envNames: Object.keys(env).sort() };
+}
+
+function blobsOf({ prompt, schema, env }: DispatchRequest): NewDispatch['blobs'] {
+  return { prompt, schema: schema === undefined ? null : JSON.stringify(schema), env: JSON.stringify(env) };
+}

@@ -1,0 +1,66 @@
+import { CmoError, ERRORS, errorBody, PROTOCOL, VERSION, type Answer, type ErrorBody } from '#contract';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { Log } from './resources.js';
+
+export const VERSION_HEADER = 'cmo-version';
+export const PROTOCOL_HEADER = 'cmo-protocol';
+
+export function answered<T>(schema: string, data: T): Answer<T> {
+  return { schema, ok: true, data };
+}
+
+/** Ends the handler with this error; the HTTP status is the registry's. */
+export function refuse(error: ErrorBody): never {
+  throw new CmoError(error);
+}
+
+/** Headers that let a client of another version notice, and one place where a thrown thing becomes an answer. */
+export function installAnswers(app: FastifyInstance, log: Log): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header(VERSION_HEADER, VERSION).header(PROTOCOL_HEADER, String(PROTOCOL));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    send(reply, errorBody('CMO_E_USAGE', `no route ${request.method} ${pathOf(request.url)}`, { fix: 'cmo and its daemon may be of different versions: `cmo status` shows both' }), 404);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const body = bodyOf(error);
+    if (body.code === 'CMO_E_BUG') log.error({ err: error, route: request.routeOptions.url ?? null }, 'a request ended in a bug');
+    send(reply, body);
+  });
+}
+
+function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code].http): void {
+  const answer: Answer<never> = { schema: 'cmo.error/1', ok: false, error };
+  void reply.code(status).send(answer);
+}
+
+/** What the thrown thing means to the caller. A bug's own text stays in the log: it may quote what it choked on. */
+export function bodyOf(error: unknown): ErrorBody {
+  if (error instanceof CmoError) return error.body;
+  if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis can not be reached now');
+  const { statusCode, code } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errorBody('CMO_E_USAGE', 'the submit is too large', { fix: 'send it in parts of at most 64 MB' });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return errorBody('CMO_E_USAGE', 'the request was not understood: it must be JSON', { fix: 'see docs/reference for the HTTP interface' });
+  return errorBody('CMO_E_BUG');
+}
+
+/** ioredis says so in several ways, none of them a class of its own public surface. */
+function isRedisAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return (
+    error.name === 'MaxRetriesPerRequestError' ||
+    error.message === 'Connection is closed.' ||
+    error.message.startsWith('LOADING ') ||
+    error.message.startsWith('MASTERDOWN ') ||
+    error.message.startsWith("Stream isn't writeable") ||
+    code === 'ECONNREFUSED' ||
+    code === 'ECONNRESET' ||
+    code === 'ENOENT' ||
+    code === 'EPIPE'
+  );
+}
+
+function pathOf(url: string): string {
+  return url.split('?')[0] ?? url;
+}

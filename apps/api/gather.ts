@@ -1,0 +1,57 @@
+import { DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
+import type { AdmissionFacts } from './admit.js';
+import { BOUNDS } from './bounds.js';
+import type { ApiResources } from './resources.js';
+
+type Sources = Pick<ApiResources, 'config' | 'records' | 'gate' | 'now' | 'installed' | 'place' | 'project' | 'schemaProblems' | 'refusedVariables'>;
+
+/**
+ * What admission needs to know of each request of one submit. The same question is asked once: 250 dispatches of a batch
+ * come from one folder, one shell and one parent.
+ */
+export function gatherer(sources: Sources): (request: DispatchRequest) => Promise<AdmissionFacts> {
+  const { config, records, gate, now } = sources;
+  const place = once(sources.place);
+  const project = once(sources.project);
+  const schemaProblems = once((text: string) => sources.schemaProblems(JSON.parse(text)));
+  const depth = once((parent: string) => depthOf(parent, records));
+  const lanes = once(async (path: string | undefined) => {
+    const installed = await sources.installed(path);
+    return { installed, lanes: await gate.facts(config.lanes, installed) };
+  });
+  return async (request) => {
+    const [where, name, look, parentDepth, schema] = await Promise.all([
+      place(request.cwd),
+      project(request.cwd),
+      lanes(Object.hasOwn(request.env, 'PATH') ? request.env['PATH'] : undefined),
+      request.parent === undefined ? null : depth(request.parent),
+      request.schema === undefined ? [] : schemaProblems(JSON.stringify(request.schema)),
+    ]);
+    return { now: now(), place: where, project: name, ...look, parentDepth, schemaProblems: schema, refusedVariables: sources.refusedVariables(request.env) };
+  };
+}
+
+/**
+ * How deep the dispatch of an attempt is: 0 when no agent submitted it. One that is not on record here (another state
+ * folder's) counts as 0: the bound is against runaway trees, and those are on record.
+ */
+async function depthOf(parent: string, records: Sources['records']): Promise<number> {
+  let depth = 0;
+  let id = parseAttemptId(parent)?.dispatch;
+  while (id !== undefined && DISPATCH_ID.test(id) && depth <= BOUNDS.depth) {
+    const above = (await records.read(id))?.request.parent;
+    if (above === undefined) return depth;
+    id = parseAttemptId(above)?.dispatch;
+    depth++;
+  }
+  return depth;
+}
+
+function once<A, T>(ask: (question: A) => Promise<T>): (question: A) => Promise<T> {
+  const answers = new Map<A, Promise<T>>();
+  return (question) => {
+    const known = answers.get(question) ?? ask(question);
+    answers.set(question, known);
+    return known;
+  };
+}

@@ -1,0 +1,46 @@
+import type { Config, ReceiptLine, StatusData } from '#contract';
+import type { Gate } from '#gate';
+import type { DispatchQueue } from '#queue';
+import type { Changes, Records } from '#store';
+
+/** The few calls of a pino logger that are used. Never given a prompt, a result or a value of an environment. */
+export type Log = {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
+/** What stands at a path, for a dispatch that wants to work there. */
+export type PlaceKind = 'folder' | 'missing' | 'relative' | 'not-a-folder' | 'unreadable';
+
+/** Everything the HTTP interface touches; the daemon wires it, tests hand in their own. */
+export type ApiResources = {
+  config: Config;
+  records: Records;
+  changes: Changes;
+  queue: DispatchQueue;
+  gate: Gate;
+  log: Log;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Which lanes have a CLI, on the PATH of whoever submits: the agent will be started with that one. */
+  installed(path: string | undefined): Promise<Record<string, boolean>>;
+  place(path: string): Promise<PlaceKind>;
+  /** Name of the repository (else the folder) that holds a path. */
+  project(path: string): Promise<string>;
+  /** Why a JSON Schema can't be used; empty when it can. */
+  schemaProblems(schema: unknown): Promise<string[]>;
+  /** Variables that no agent gets: another billing path, or ours to set. */
+  refusedVariables(env: Record<string, string>): { name: string; why: string }[];
+  /** Lines of one dispatch, its attempts first. */
+  receipts(dispatch: string): Promise<ReceiptLine[]>;
+  /** Writes the line of a dispatch that this request has ended in the queue. */
+  writeLine(dispatch: string): Promise<void>;
+  daemon: {
+    /** What only the process knows of itself. */
+    about(): Promise<Pick<StatusData, 'pid' | 'startedAt' | 'running' | 'redis'>>;
+    /** Called after the answer was sent. */
+    shutdown(options: { kill: boolean; keepRedis: boolean }): void;
+  };
+};

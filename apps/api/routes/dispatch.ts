@@ -1,0 +1,30 @@
+import { errorBody } from '#contract';
+import type { FastifyInstance } from 'fastify';
+import { answered, refuse } from '../answers.js';
+import { BOUNDS } from '../bounds.js';
+import { readEnvelope } from '../read-envelope.js';
+import { dispatchIdOf, wholeOf } from '../query.js';
+import type { ApiResources } from '../resources.js';
+import { waitingLooks } from '../waiting.js';
+import type { EndWatch } from '../watch-end.js';
+
+/**
+ * GET /v1/dispatches/:id?wait=MS. Answers when the dispatch has ended, at the latest after MS (never later than
+ * BOUNDS.waitMs: a larger number is answered then, and the client asks again).
+ */
+export function dispatchRoute(app: FastifyInstance, resources: ApiResources, ends: EndWatch): void {
+  app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>('/v1/dispatches/:id', async (request) => {
+    const id = dispatchIdOf(request.params.id);
+    const wait = Math.min(wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }), BOUNDS.waitMs);
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    request.raw.socket.once('close', leave);
+    try {
+      const record = await ends.wait(id, wait, gone.signal);
+      if (record === null) refuse(errorBody('CMO_E_NO_DISPATCH', `no dispatch ${id}`));
+      return answered('cmo.dispatch/1', await readEnvelope(resources, record, waitingLooks(resources.gate, resources.config.lanes)));
+    } finally {
+      request.raw.socket.removeListener('close', leave);
+    }
+  });
+}

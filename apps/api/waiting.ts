@@ -1,0 +1,50 @@
+import type { DispatchRecord, Envelope, LaneConfig } from '#contract';
+import { waitsForQuota, type Admission, type Gate } from '#gate';
+
+export type Waiting = NonNullable<Envelope['waiting']>;
+
+/** Why each of some dispatches waits, asked of the gate now (a dry run). Equal questions of one answer are asked once: a batch of 250 waits for the same thing. */
+export function waitingLooks(gate: Pick<Gate, 'look'>, lanes: readonly LaneConfig[]): (record: DispatchRecord) => Promise<Waiting | null> {
+  const asked = new Map<string, Promise<Admission>>();
+  return async (record) => {
+    if (record.state !== 'queued') return null;
+    const lane = lanes.find((candidate) => candidate.id === record.lane);
+    if (!lane) return { for: 'slot', why: `no lane ${record.lane ?? ''} is configured here`, until: null };
+    const key = JSON.stringify([lane.id, record.class, record.cost]);
+    let look = asked.get(key);
+    if (!look) asked.set(key, (look = gate.look(lane, record.cost, record.class)));
+    return waitingOf(await look, lane, record.home);
+  };
+}
+
+export function waitingOf(admission: Admission, lane: LaneConfig, home: string): Waiting {
+  if (admission.ok) return { for: 'slot', why: `the window has room for it: it starts when ${home} has a free place`, until: null };
+  return {
+    for: waitsForQuota(admission.reason) ? 'quota' : 'slot',
+    why: because(admission, lane),
+    until: admission.til === null ? null : new Date(admission.til).toISOString(),
+  };
+}
+
+function because({ reason, window }: Extract<Admission, { ok: false }>, lane: LaneConfig): string {
+  switch (reason) {
+    case 'limit':
+      return `the ${window ?? ''} window of ${lane.account} has no room for it`;
+    case 'hold-back':
+      return `the last slot and point of ${lane.account} are held back for interactive work`;
+    case 'slots':
+      return `every slot of ${lane.account} is taken`;
+    case 'lane-slots':
+      return `every slot of lane ${lane.id} is taken`;
+    case 'dark':
+      return `the meter of ${lane.account} is dark, so few run at once`;
+    case 'closed':
+      return `${lane.account} refused work (${window ?? 'no reason stated'})`;
+    case 'canary':
+      return `one run is trying whether ${lane.account} takes work again`;
+    case 'paused':
+      return `${lane.account} is paused`;
+    case 'restart':
+      return 'Redis has just started: runs that are alive report first';
+  }
+}

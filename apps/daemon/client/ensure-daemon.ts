@@ -1,0 +1,118 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorBody, VERSION, type Config, type ErrorBody } from '#contract';
+import { makeOwnFolder, processEnvironment, type Environment, type Paths } from '#config';
+import { readLock, take } from '#runner/lock-file';
+import { isAlive } from '#runner/process-identity';
+import { readStartupError } from '../startup-error.js';
+import { askShutdown } from './ask-shutdown.js';
+import { lookForDaemon, type DaemonSeen } from './look-for-daemon.js';
+import { daemonProgram, spawnDaemon } from './spawn-daemon.js';
+
+/**
+ * A daemon of our version that is ready, started if need be, by one of however many ask at the same moment:
+ *
+ *   ready, ours ─▶ its socket            ready, of another version ─▶ asked to hand over, awaited ─▶ look again
+ *   starting or stopping ─▶ wait         none ─▶ start.lock ─ taken by another starter ─▶ wait
+ *                                                    └ ours ─▶ spawn ─ ready ─▶ its socket
+ *                                                                └ left ─▶ the error it wrote down
+ *
+ * Whoever waited for a start that came to nothing returns that error, instead of trying the same once more: 64 of them
+ * would do so one after another.
+ */
+export type Ensured = { ok: true; socket: string; pid: number; /** By this call. */ started: boolean } | { ok: false; error: ErrorBody };
+
+export type EnsureOptions = {
+  env?: Environment;
+  /** dist/daemon.mjs, when it is not where this module looks for it. */
+  program?: string;
+  /** From the first look until it must be ready, ms. A daemon that is reading a large file of Redis takes long. */
+  readyMs?: number;
+};
+
+const READY_MS = 120_000;
+/** File times are those of the kernel's last tick, a little behind the clock. */
+const TICK_MS = 50;
+
+export async function ensureDaemon(paths: Paths, _config?: Config, options: EnsureOptions = {}): Promise<Ensured> {
+  const { readyMs = READY_MS, program = daemonProgram(), env = processEnvironment() } = options;
+  const problem = makeOwnFolder(paths.state);
+  if (problem !== null) return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`) };
+  const since = Date.now() - TICK_MS;
+  const until = performance.now() + readyMs;
+  for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 100)) {
+    const seen = await lookForDaemon(paths);
+    if (seen.kind === 'ready' && seen.version === VERSION) return reachable(seen, paths, false);
+    if (seen.kind === 'ready') {
+      // Of another version: its runs go on, its Redis stays, and the next look finds it stopping or gone.
+      await askShutdown(seen.socket, { kill: false, keepRedis: true });
+    } else if (seen.kind === 'none') {
+      const ended = await startUnderLock(paths, program, env, since, until);
+      if (ended) return ended;
+    }
+    await delay(pause);
+  }
+  const details = [`it was not ready within ${Math.round(readyMs / 1000)} s`, `its log is ${join(paths.logs, 'daemon.log')}`];
+  return { ok: false, error: errorBody('CMO_E_DAEMON', undefined, { details }) };
+}
+
+/** Null: somebody else is at it, look again. */
+async function startUnderLock(paths: Paths, program: string, env: Environment, since: number, until: number): Promise<Ensured | null> {
+  const path = join(paths.state, 'start.lock');
+  // Reading is cheap, taking writes and syncs a file: of 64 who wait, only those who may succeed try.
+  const owner = await readLock(path);
+  if (owner?.identity && isAlive(owner.identity)) return null;
+  const lock = await take(path);
+  if (!lock.taken) return null;
+  try {
+    const seen = await lookForDaemon(paths);
+    if (seen.kind !== 'none') return null;
+    const failed = readStartupError(paths.state, since);
+    if (failed) return { ok: false, error: failed };
+    return await startOne(paths, program, env, until);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function startOne(paths: Paths, program: string, env: Environment, until: number): Promise<Ensured | null> {
+  const since = Date.now() - TICK_MS;
+  let daemon;
+  try {
+    daemon = spawnDaemon(program, paths, env);
+  } catch (error) {
+    return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', undefined, { details: [(error as Error).message] }) };
+  }
+  while (performance.now() < until) {
+    const left = daemon.left();
+    const seen = await lookForDaemon(paths);
+    if (seen.kind === 'ready') return seen.version === VERSION ? reachable(seen, paths, true) : null;
+    if (left !== null) {
+      const error = readStartupError(paths.state, since);
+      if (error) return { ok: false, error };
+      // It found another daemon at work, and left it alone.
+      if (seen.kind === 'busy') return null;
+      const details = [`it left with ${left}`, `its last words are in ${join(paths.logs, 'daemon.err')}, its log is ${join(paths.logs, 'daemon.log')}`];
+      return { ok: false, error: errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details }) };
+    }
+    await delay(20);
+  }
+  return null;
+}
+
+/**
+ * A daemon that was started with another XDG_RUNTIME_DIR or TMPDIR listens elsewhere when the state path is long: a link
+ * leads from where this shell looks to where it is.
+ */
+function reachable(seen: Extract<DaemonSeen, { kind: 'ready' }>, paths: Paths, started: boolean): Ensured {
+  if (seen.socket !== paths.apiSocket && makeOwnFolder(dirname(paths.apiSocket)) === null) {
+    try {
+      rmSync(paths.apiSocket, { force: true });
+      symlinkSync(seen.socket, paths.apiSocket);
+    } catch {
+      // Another client made it.
+    }
+  }
+  return { ok: true, socket: seen.socket, pid: seen.daemon.pid, started };
+}

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { Paths } from '#config';
+import { readLock } from '#runner/lock-file';
+import { isAlive, type ProcessIdentity } from '#runner/process-identity';
+
+/**
+ * daemon.lock names the one daemon of a state folder, and what it says of itself: its phase, the socket it listens on and
+ * its version. The socket's path depends on the environment of whoever started it, so it is read here, not made up.
+ *
+ *   starting ──▶ ready ──▶ stopping ──▶ (no lock)
+ */
+export type DaemonPhase = 'starting' | 'ready' | 'stopping';
+
+export type DaemonSeen =
+  | { kind: 'none' }
+  | { kind: 'busy'; phase: 'starting' | 'stopping'; daemon: ProcessIdentity }
+  | { kind: 'ready'; daemon: ProcessIdentity; socket: string; version: string };
+
+export function daemonLockPath(paths: Pick<Paths, 'state'>): string {
+  return join(paths.state, 'daemon.lock');
+}
+
+export async function lookForDaemon(paths: Pick<Paths, 'state'>): Promise<DaemonSeen> {
+  const lock = await readLock(daemonLockPath(paths));
+  if (!lock?.identity || !isAlive(lock.identity)) return { kind: 'none' };
+  const { phase, socket, version } = lock.fields;
+  if (phase === 'ready' && typeof socket === 'string' && typeof version === 'string') return { kind: 'ready', daemon: lock.identity, socket, version };
+  return { kind: 'busy', phase: phase === 'stopping' ? 'stopping' : 'starting', daemon: lock.identity };
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { createApi, type Log } from '#api';
+import { makeOwnFolder, type Environment, type Paths } from '#config';
+import { errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
+import { take } from '#runner/lock-file';
+import { connect, watchChanges } from '#store';
+import { startWorker, type Worker } from '#worker';
+import { apiResources } from './api-resources.js';
+import { apiSocket } from './api-socket.js';
+import { daemonLockPath } from './client/look-for-daemon.js';
+import { watchIdle } from './idle.js';
+import { Life, type StopOptions } from './life.js';
+import { takeNodeLease } from './node-lease.js';
+import { claimLayout } from './redis/layout.js';
+import { findRedis } from './redis-home.js';
+
+export type Daemon = {
+  /** Repeated calls wait for the first. */
+  stop(options: StopOptions): Promise<void>;
+  /** Settles when it has stopped, whoever asked. */
+  gone: Promise<void>;
+};
+
+export type DaemonStart =
+  | { ok: true; daemon: Daemon }
+  /** `other`: a daemon of this folder is at work, which is no failure of this folder's. */
+  | { ok: false; error: ErrorBody; other: boolean };
+
+export type DaemonParts = { paths: Paths; config: Config; env: Environment; log: Log };
+
+/**
+ * One daemon: private Redis, worker and api of one state folder. It is ready when its lock says so; a start that fails
+ * undoes what it did.
+ *
+ *   folders ▶ daemon.lock ▶ Redis ▶ layout ▶ node lease ▶ api ▶ worker ▶ socket ▶ ready
+ */
+export async function startDaemon({ paths, config, env, log }: DaemonParts): Promise<DaemonStart> {
+  const life = new Life(log);
+  const fail = async (error: ErrorBody, other = false): Promise<DaemonStart> => {
+    await life.fail();
+    return { ok: false, error, other };
+  };
+  try {
+    const problem = folderProblemOf(paths);
+    if (problem) return await fail(problem);
+
+    const lock = await take(daemonLockPath(paths), { phase: 'starting', version: VERSION });
+    if (!lock.taken) return await fail(errorBody('CMO_E_DAEMON', `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`), true);
+    life.onLeave('daemon.lock', () => lock.release());
+
+    const redis = await findRedis({ paths, config, env, log });
+    if (!redis.ok) return await fail(redis.error);
+    const { home } = redis;
+    life.onLeave('redis', (leaving) => home.leave(leaving));
+    const forWorker = connect(home.address, 'worker', 'worker');
+    const forApi = connect(home.address, 'caller', 'api');
+    life.onLeave('connections', () => [forWorker, forApi].forEach((connection) => connection.disconnect()));
+    const layout = await claimLayout(forApi);
+    if (layout) return await fail(layout);
+
+    const lease = await takeNodeLease({
+      redis: forWorker,
+      node: config.nodeId,
+      stateDir: paths.state,
+      leaseMs: config.timing.nodeLeaseMs,
+      renewMs: config.timing.nodeRenewMs,
+      nonce: randomUUID(),
+      onLost: (holder) => {
+        log.error({ holder }, 'another worker holds the lease of this node');
+        void life.stop({ kill: false, keepRedis: false, why: 'the lease of this node is lost' });
+      },
+    });
+    if (!lease.ok) return await fail(lease.error);
+    life.onLeave('node lease', () => lease.lease.release());
+
+    let worker: Worker | null = null;
+    const startedAt = new Date().toISOString();
+    const changes = await watchChanges(forWorker);
+    life.onLeave('changes', () => changes.close());
+    const resources = apiResources({
+      redis: forApi,
+      changes,
+      paths,
+      config,
+      env,
+      log,
+      daemon: {
+        about: () => Promise.resolve({ pid: process.pid, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
+        shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to' }),
+      },
+    });
+    life.onLeave('queue', () => resources.queue.close());
+    const api = await createApi(resources);
+    life.onLeave('api', () => api.close());
+
+    // Adopts what runs before it fetches anything; polls that come later find it all tended.
+    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, supervisorScript: supervisorScript() });
+    worker = started;
+    life.onLeave('worker', ({ kill }) => started.stop({ kill }));
+
+    const socket = apiSocket(paths.apiSocket, api.app.server, (error) => {
+      if (error) log.error({ err: error }, 'the api socket was removed by hand and can not be made again');
+      else log.warn({ socket: paths.apiSocket }, 'the api socket was removed by hand and made again');
+    });
+    life.onLeave('open connections', () => socket.close());
+    await socket.open();
+
+    const somethingToDo = async (): Promise<boolean> => {
+      if (!started.idle() || api.busy()) return true;
+      const counts = await resources.records.counts();
+      return LIVE_STATES.some((state) => counts[state] > 0);
+    };
+    const idle = watchIdle(config.timing.idleStopMs, somethingToDo, () => performance.now(), () => void leaveIfIdle());
+    const leaveIfIdle = async (): Promise<void> => {
+      await socket.pause();
+      await api.drained();
+      // Whoever got in before the pause was told that it is recorded.
+      if (await somethingToDo().catch(() => true)) await socket.open();
+      else await life.stop({ kill: false, keepRedis: false, why: 'nothing waits or runs' });
+    };
+    life.onLeave('socket', async () => {
+      idle.stop();
+      await lock.update({ phase: 'stopping', version: VERSION });
+      await socket.pause();
+    });
+    await lock.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket });
+    log.info({ version: VERSION, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
+    life.began();
+    return { ok: true, daemon: { stop: (options) => life.stop(options), gone: life.gone } };
+  } catch (error) {
+    log.error({ err: error }, 'the start ended in a bug');
+    return fail(errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: [error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : 'for an unknown reason'] }));
+  }
+}
+
+function folderProblemOf(paths: Paths): ErrorBody | null {
+  for (const folder of [paths.state, paths.redis, paths.runs, paths.blobs, paths.receipts, paths.logs, paths.sockets]) {
+    const problem = makeOwnFolder(folder);
+    if (problem !== null) return errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`);
+  }
+  return null;
+}
+
+/** Bundled beside the daemon. */
+function supervisorScript(): string {
+  return fileURLToPath(new URL('./supervisor.mjs', import.meta.url));
+}

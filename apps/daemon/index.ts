@@ -1,0 +1,1 @@
+export { startDaemon, type Daemon, type DaemonParts, type DaemonStart } from './daemon.js';

@@ -1,0 +1,42 @@
+import { renameSync, statSync } from 'node:fs';
+import { destination, pino, type Logger } from 'pino';
+
+/** Past this the log of the last daemon is set aside at the next start: two files at most. */
+const ROTATE_BYTES = 16 * 1024 * 1024;
+
+/** Where a prompt, an answer, an environment or a login could stand if somebody logged the object that holds it. */
+const SECRET = ['prompt', 'env', 'schema', 'result', 'partial', 'token', 'password', 'authorization', 'cookie', 'body', 'args', 'url'];
+
+/** The daemon's log, JSON lines, 0600. Written at once: a log whose last lines are lost with the process says least when it matters. */
+export function openLog(path: string): Logger {
+  rotate(path);
+  return pino(
+    {
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      serializers: { err: plainError },
+    },
+    destination({ dest: path, sync: true, append: true, mkdir: true, mode: 0o600 }),
+  );
+}
+
+/**
+ * Of an error only what names it. ioredis hangs the command with its arguments on its errors (a prompt, an environment),
+ * and Redis quotes the beginning of what it did not understand.
+ */
+export function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error.slice(0, 500) : typeof error };
+  const { code } = error as NodeJS.ErrnoException;
+  const stack = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 12);
+  return { name: error.name, message: error.message.slice(0, 500), ...(code !== undefined && { code }), stack };
+}
+
+export function rotate(path: string, bytes: number = ROTATE_BYTES): void {
+  try {
+    if (statSync(path).size > bytes) renameSync(path, `${path}.1`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,218 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { ensurePrivateRedis, stopPrivateRedis } from '#daemon/redis/private-redis';
+import { take } from '#runner/lock-file';
+import { identityOf } from '#runner/process-identity';
+import { isAlive, killNow, signal, waitGone } from '../../../support/processes.js';
+import { testPlace, type TestPlace } from './place.js';
+
+const open: TestPlace[] = [];
+afterEach(async () => {
+  for (const place of open.splice(0)) await place.close();
+});
+
+function fresh(change: Parameters<typeof testPlace>[0] = {}): TestPlace {
+  const place = testPlace(change);
+  open.push(place);
+  return place;
+}
+
+async function up(options: TestPlace): Promise<{ socket: string; pid: number; started: boolean }> {
+  const found = await ensurePrivateRedis(options);
+  if (!found.ok) throw new Error(JSON.stringify(found.error));
+  return found.redis;
+}
+
+async function say<T>(socket: string, what: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis({ path: socket, maxRetriesPerRequest: 1 });
+  redis.on('error', () => undefined);
+  try {
+    return await what(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** A stand-in for redis-server that does this. */
+function program(place: TestPlace, script: string): string {
+  const folder = join(place.state, 'bin');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, 'redis-server');
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+test('a private Redis has no port, keeps what it acknowledged, throws nothing away, and is for its owner alone', async () => {
+  const place = fresh();
+  const { socket, pid, started } = await up(place);
+  expect(started).toBe(true);
+  expect(place.servers()).toEqual([pid]);
+  expect(await place.lockedPid()).toBe(pid);
+  const settings = await say(socket, async (redis) => Promise.all(['port', 'appendonly', 'appendfsync', 'maxmemory-policy', 'save'].map((name) => redis.config('GET', name))));
+  expect((settings as string[][]).map((pair) => pair[1])).toEqual(['0', 'yes', 'everysec', 'noeviction', '']);
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  expect(statSync(place.place.log).mode & 0o077).toBe(0);
+  for (const name of readdirSync(place.place.folder)) expect(statSync(join(place.place.folder, name)).mode & 0o077, name).toBe(0);
+});
+
+test('one that runs is used', async () => {
+  const place = fresh();
+  const first = await up(place);
+  expect(await up(place)).toEqual({ ...first, started: false });
+});
+
+test('of many who start at once one starts a server', async () => {
+  const place = fresh();
+  const all = await Promise.all(Array.from({ length: 8 }, () => up(place)));
+  expect(new Set(all.map(({ pid }) => pid)).size).toBe(1);
+  expect(all.filter(({ started }) => started)).toHaveLength(1);
+  expect(place.servers()).toHaveLength(1);
+});
+
+test('after a kill -9 the next one has what the file holds', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => redis.set('a', '1'));
+  await killNow(first.pid);
+  const second = await up(place);
+  expect(second.started).toBe(true);
+  expect(await say(second.socket, (redis) => redis.get('a'))).toBe('1');
+  expect(place.servers()).toEqual([second.pid]);
+});
+
+test('a server whose socket file was removed by hand is asked to leave, and its data is in the one that follows', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => redis.set('a', '1'));
+  rmSync(first.socket);
+  const second = await up(place);
+  expect(second.pid).not.toBe(first.pid);
+  expect(isAlive(first.pid)).toBe(false);
+  expect(await say(second.socket, (redis) => redis.get('a'))).toBe('1');
+  expect(place.servers()).toEqual([second.pid]);
+});
+
+test('a server is found on its folder when the lock was removed too', async () => {
+  const place = fresh();
+  const first = await up(place);
+  rmSync(place.place.lock);
+  expect(await up(place)).toEqual({ ...first, started: false });
+  expect(await place.lockedPid()).toBe(first.pid);
+  rmSync(place.place.lock);
+  rmSync(first.socket);
+  const second = await up(place);
+  expect(place.servers()).toEqual([second.pid]);
+  expect(isAlive(first.pid)).toBe(false);
+});
+
+test.each(['', 'no json', '{"pid":1}', '{"pid":"x","ticks":null}', '{"pid":4194303,"ticks":1,"bootId":"other","role":"server"}'])('a lock file that reads %j does not lead to a second server', async (text) => {
+  const place = fresh();
+  const first = await up(place);
+  writeFileSync(place.place.lock, text);
+  expect(await up(place)).toEqual({ ...first, started: false });
+  expect(place.servers()).toEqual([first.pid]);
+});
+
+test('the lock of a pid that another process has by now is not believed', async () => {
+  const place = fresh();
+  const own = identityOf(process.pid);
+  writeFileSync(place.place.lock, JSON.stringify({ ...own, ticks: 1, role: 'server' }));
+  const { pid } = await up(place);
+  expect(place.servers()).toEqual([pid]);
+});
+
+test('a starter that died after its server was started leaves no second one', async () => {
+  const place = fresh();
+  const first = await up(place);
+  rmSync(place.place.lock);
+  // The lock as that starter had it, and it is dead.
+  writeFileSync(place.place.lock, JSON.stringify({ role: 'starter', pid: 4_194_303, ticks: 1, bootId: 'gone', nonce: 'n' }));
+  expect((await up(place)).pid).toBe(first.pid);
+  expect(place.servers()).toEqual([first.pid]);
+});
+
+test('while another process is starting one, it is waited for', async () => {
+  const place = fresh();
+  const lock = await take(place.place.lock, { role: 'starter' });
+  if (!lock.taken) throw new Error('taken');
+  let done = false;
+  const waiting = up(place).finally(() => (done = true));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(done).toBe(false);
+  expect(place.servers()).toEqual([]);
+  await lock.release();
+  expect((await waiting).started).toBe(true);
+});
+
+test('a server that hangs and does not leave is never left beside a second one', async () => {
+  const place = fresh({ patience: { startMs: 10_000, loadingMs: 20_000, quietMs: 200, leaveMs: 500 } });
+  const first = await up(place);
+  signal(first.pid, 'SIGSTOP');
+  const found = await ensurePrivateRedis(place);
+  expect(found).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', fix: expect.stringContaining(`kill ${first.pid}`) as string } });
+  expect(place.servers()).toEqual([first.pid]);
+  signal(first.pid, 'SIGCONT');
+  await waitGone(first.pid);
+});
+
+test('what does not run at all is an error that says how to get it', async () => {
+  const place = fresh({ program: null });
+  expect(await ensurePrivateRedis(place)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS_MISSING' } });
+  expect(existsSync(place.place.lock)).toBe(false);
+});
+
+test.each([
+  ['leaves at once', 'echo "no such option" >&2; exit 1', 'no such option'],
+  ['is no program', 'exec /nonexistent', 'exit code'],
+  ['never answers', 'exec sleep 600', 'did not answer'],
+])('a server that %s is an error with its words, and nothing is left behind', async (_what, script, words) => {
+  const place = fresh();
+  place.program = program(place, script);
+  place.patience = { ...place.patience, startMs: 500 };
+  const found = await ensurePrivateRedis(place);
+  if (found.ok) throw new Error('it started');
+  expect(found.error.code).toBe('CMO_E_REDIS');
+  expect(found.error.details?.join('\n')).toContain(words);
+  expect(place.servers()).toEqual([]);
+  expect(existsSync(place.place.lock)).toBe(false);
+  expect(readdirSync(join(place.state, 'sockets'))).toEqual([]);
+  expect(readdirSync(place.place.folder)).toEqual([]);
+});
+
+test('a Redis of another folder on our socket is refused, and left alone', async () => {
+  const [place, other] = [fresh(), fresh()];
+  other.place.socket = place.place.socket;
+  const foreign = await up(other);
+  expect(await ensurePrivateRedis(place)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', message: 'a foreign Redis has taken our socket' } });
+  expect(isAlive(foreign.pid)).toBe(true);
+  expect(place.servers()).toEqual([]);
+});
+
+test('the socket that the running server was given is used, wherever a new one would be put', async () => {
+  const place = fresh();
+  const first = await up(place);
+  const elsewhere = { ...place, place: { ...place.place, socket: join(place.state, 'elsewhere.sock') } };
+  expect(await up(elsewhere as TestPlace)).toEqual({ ...first, started: false });
+});
+
+test('a stop lets it close its file, and takes lock and socket away', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => redis.set('a', '1'));
+  expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
+  expect(isAlive(first.pid)).toBe(false);
+  expect(existsSync(place.place.lock)).toBe(false);
+  expect(existsSync(first.socket)).toBe(false);
+  const second = await up(place);
+  expect(await say(second.socket, (redis) => redis.get('a'))).toBe('1');
+});
+
+test('a stop where none runs is no error', async () => {
+  const place = fresh();
+  expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
+  rmSync(place.state, { recursive: true });
+  expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
+});
