@@ -1,0 +1,32 @@
+export { identityOf, isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js';
+export { attemptMark, endMarked, findMarked, supervisorMark, type Ended, type EndOptions } from './marks.js';
+export type { ProcessSelection } from './process-table.js';
+export { readLock, take, type HeldLock, type LockFields, type LockOptions, type LockOwner, type RefusedLock } from './lock-file.js';
+export { flawOf, MAX_DEADLINE_MS, MAX_GRACE_MS, planId, type RunPlan } from './run-plan.js';
+export {
+  askCancel,
+  findRun,
+  isCancelAsked,
+  isDelivered,
+  listRuns,
+  makeRun,
+  markDelivered,
+  readPlan,
+  readReceipt,
+  removeHalfMade,
+  removeRun,
+  runFiles,
+  runPath,
+  writeReceipt,
+  type MadeRun,
+  type RunPaths,
+  type RunInput,
+} from './run-folder.js';
+export { CLAIM_LOST, readClaim, voidClaim, type Claim } from './claim.js';
+export { readStatus, type ExitRecord, type RunningFacts, type RunStatus } from './run-status.js';
+export { spawnSupervisor, startSupervisor, type Spawned, type Started, type StartInput } from './start-supervisor.js';
+export { nodeSupervisor, probeSupervisor, shellSupervisor, type SupervisorKind } from './supervisor-kind.js';
+export { openSpool, type Spool, type SpoolOptions } from './spool.js';
+export { watchFolder, type FolderWatch, type WatchOptions } from './watch-folder.js';
+export { findExecutable } from './find-executable.js';
+// Not here: cli-version.ts, which brings execa; import it as #runner/cli-version.

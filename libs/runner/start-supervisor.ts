@@ -1,0 +1,99 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CLAIM_LOST, readClaim, recordRefusedStart } from './claim.js';
+import { flawOf, planId, type RunPlan } from './run-plan.js';
+import type { SupervisorKind } from './supervisor-kind.js';
+import text from './supervisor.sh';
+
+export type StartInput = {
+  folder: string;
+  plan: RunPlan;
+  /** The CLI's whole environment: nothing else passes. The marks are ours to set. */
+  env: Readonly<Record<string, string>>;
+  supervisor: SupervisorKind;
+  /** The CLI's; default: this process' own. */
+  umask?: number;
+};
+
+/** `exited` gives the supervisor's own exit code; the CLI's stands in exit.json. */
+export type Spawned = { ok: true; pid: number; exited: Promise<number | null> } | { ok: false; why: string };
+
+/**
+ * `running`, `exited`: what this supervisor wrote so far. `lost`: another claim stood there, nothing was started by this call. `dead`: it
+ * left without a word. `late`: nothing seen within the bound; it may still come, so tend the folder as any other.
+ */
+export type Started = { came: 'running' | 'exited' | 'lost' | 'dead' | 'late'; pid: number | null };
+
+const POLL_MS = 5;
+
+/** Starts the supervisor of a made run folder and waits, bounded, for what it writes there. Never throws for a start that fails. */
+export async function startSupervisor(input: StartInput, boundMs = 3_000): Promise<Started> {
+  const spawned = await spawnSupervisor(input);
+  if (!spawned.ok) return { came: (await recordRefusedStart(input.folder, spawned.why)) === 'recorded' ? 'exited' : 'lost', pid: null };
+  const { pid } = spawned;
+  let left: number | null | undefined;
+  const leaving = spawned.exited.then((code) => (left = code));
+  const until = performance.now() + boundMs;
+  for (;;) {
+    const hasLeft = left !== undefined;
+    const came = seenIn(input.folder);
+    if (left === CLAIM_LOST) return { came: 'lost', pid };
+    if (came) return { came: (await readClaim(input.folder))?.by?.pid === pid ? came : 'lost', pid };
+    if (hasLeft) return { came: 'dead', pid };
+    if (performance.now() > until) return { came: 'late', pid };
+    await Promise.race([delay(POLL_MS), leaving]);
+  }
+}
+
+function seenIn(folder: string): 'running' | 'exited' | null {
+  if (existsSync(join(folder, 'exit.json'))) return 'exited';
+  return existsSync(join(folder, 'run.json')) ? 'running' : null;
+}
+
+export async function spawnSupervisor(input: StartInput): Promise<Spawned> {
+  const flaw = flawOf(input.plan);
+  if (flaw !== null) throw new RangeError(flaw);
+  try {
+    const child = input.supervisor.kind === 'sh' ? spawnShell(input, input.supervisor) : spawnNode(input, input.supervisor);
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    if (child.pid === undefined) {
+      const [error] = (await once(child, 'error')) as [Error];
+      return { ok: false, why: error.message };
+    }
+    child.on('error', () => {});
+    child.unref();
+    return { ok: true, pid: child.pid, exited };
+  } catch (error) {
+    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function spawnShell(input: StartInput, { shell, tools, launcher }: Extract<SupervisorKind, { kind: 'sh' }>): ChildProcess {
+  const { plan } = input;
+  const words = [...sharedWords(input), tools, plan.cwd, plan.argv[0] ?? '', ...launcher, ...plan.argv];
+  return spawn(shell, ['-c', text, 'cmo-supervisor', ...words], { detached: true, stdio: 'ignore', cwd: '/', env: supervisorEnv(input, input.env) });
+}
+
+/** The CLI's environment goes to a Node supervisor by a pipe: as its own it could change how Node itself runs. */
+function spawnNode(input: StartInput, { node, script }: Extract<SupervisorKind, { kind: 'node' }>): ChildProcess {
+  const words = [...sharedWords(input), input.plan.cwd, ...input.plan.argv];
+  const child = spawn(node, [...SMALL_NODE, script, ...words], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', env: supervisorEnv(input, {}) });
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(JSON.stringify(input.env));
+  return child;
+}
+
+const SMALL_NODE = ['--max-old-space-size=32', '--max-semi-space-size=1', '--v8-pool-size=0'];
+
+function sharedWords({ folder, plan, umask = process.umask() }: StartInput): string[] {
+  return [folder, planId(plan), (plan.deadlineMs / 1000).toFixed(3), String(Math.ceil(plan.graceMs / 100)), umask.toString(8).padStart(3, '0')];
+}
+
+/** A daemon that was started from inside an agent must not hand that agent's mark on: its supervisors would be swept with it. */
+function supervisorEnv({ plan }: StartInput, env: Readonly<Record<string, string>>): Record<string, string> {
+  const { CMO_ATTEMPT: _, ...rest } = env;
+  return { ...rest, CMO_SUP: planId(plan) };
+}
