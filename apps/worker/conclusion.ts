@@ -56,7 +56,8 @@ export function conclude(
     now,
     random: random(),
     access: record.access,
-    began: end.reading.began,
+    // What was cut off may have acted without a word of it reaching the spool.
+    began: end.interrupted && end.reading.began === 'no' ? 'unknown' : end.reading.began,
     // Resuming the vendor's session comes with the readers' issue: until then an agent that may have written stops for a look.
     session: null,
     retryWrites: record.request.retryWrites ?? false,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig } from '#contract';
 import { independenceNotice } from '#policy';
 import { attemptMark, findExecutable, makeRun, runPath, type RunPlan } from '#runner';
-import { adapterOf, childEnvironment, endpointOf } from '#vendors';
+import { adapterFor, childEnvironment, endpointOf } from '#vendors';
 import type { Resources } from './resources.js';
 
 export type Environment = Record<string, string>;
@@ -17,7 +17,7 @@ export async function submittedEnvironment({ records }: Pick<Resources, 'records
 /** The whole environment of the attempt's CLI. */
 export function environmentOf(submitted: Environment, lane: LaneConfig, attempt: string, access: Access): Environment {
   const root = process.getuid?.() === 0;
-  return childEnvironment({ submitted, lane, adapterEnv: adapterOf(lane.kind).envFor({ access, root }), mark: attemptMark(attempt) });
+  return childEnvironment({ submitted, lane, adapterEnv: adapterFor(lane.kind).envFor({ access, root }), mark: attemptMark(attempt) });
 }
 
 /**
@@ -30,7 +30,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   const [prompt, schema] = await Promise.all([records.blob(record.id, 'prompt'), records.blob(record.id, 'schema')]);
   if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
 
-  const adapter = adapterOf(lane.kind);
+  const adapter = adapterFor(lane.kind);
   const environment = environmentOf(submitted, lane, id, record.access);
   const path = environment['PATH'] ?? '';
   const command = findExecutable(lane.command, path);

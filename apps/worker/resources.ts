@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Config, LaneConfig } from '#contract';
+import type { MeterFeed } from './meter-feed.js';
 import type { Gate, Wakes } from '#gate';
 import type { Tickets, Transitions } from '#queue';
 import type { SupervisorKind } from '#runner';
@@ -25,6 +26,7 @@ export type Resources = {
   transitions: Transitions;
   tickets: Tickets;
   folders: Folders;
+  meters: MeterFeed;
   supervisor: SupervisorKind;
   node: string;
   log: Log;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunReading } from '#contract';
 import type { RunPlan, RunStatus } from '#runner';
-import { answerCheck, sessionFacts, type ExitFacts, type RunReader } from '#vendors';
+import { answerCheck, anyJson, sessionFacts, type AnswerCheck, type ExitFacts, type RunReader } from '#vendors';
 import type { RunEnd } from './attempt-lines.js';
 import type { EndReason } from './watch.js';
 
@@ -34,8 +34,8 @@ export async function readRunEnd(input: {
     now: clock(),
     hostTimeZone: 'UTC',
     lastMessage: await readIfThere(join(folder, 'last-message')),
-    sessionError: plan.kind === 'codex' && session !== null ? await sessionFacts(environment, session) : null,
-    check: schema === null ? null : await answerCheck(JSON.parse(schema)),
+    sessionError: plan.kind === 'codex' && session !== null ? ((await sessionFacts(codexSessions(environment), session, ended.startedAt))?.error ?? null) : null,
+    check: schema === null ? null : await checkOf(schema),
   };
   const reading: RunReading = reader.finish(facts);
   return {
@@ -49,6 +49,16 @@ export async function readRunEnd(input: {
     cliVersion,
     notes: reason === null || reason === 'cancel' ? [] : [`ended-by-us:${reason}`],
   };
+}
+
+/** The schema was checked at submit; what no longer compiles is answered by any JSON rather than by losing the work. */
+async function checkOf(schema: string): Promise<AnswerCheck> {
+  const compiled = await answerCheck(JSON.parse(schema));
+  return compiled.ok ? compiled.check : anyJson;
+}
+
+function codexSessions(environment: Record<string, string>): string {
+  return join(environment['CODEX_HOME'] ?? join(environment['HOME'] ?? '', '.codex'), 'sessions');
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -17,7 +17,7 @@ import {
   type RunStatus,
   type Spool,
 } from '#runner';
-import { adapterOf, type RunReader } from '#vendors';
+import { adapterFor, type RunReader, type StreamSignal } from '#vendors';
 import { conclude, concludeOrphan } from './conclusion.js';
 import { keepConclusion, readConclusion } from './conclusion-file.js';
 import { installedLanes } from './confirm-lane.js';
@@ -132,7 +132,7 @@ class Tending {
       return;
     }
     if (!(await this.#ensureStarted(plan))) return;
-    const reader = adapterOf(plan.kind).reader();
+    const reader = adapterFor(plan.kind).reader();
     const ended = await this.#follow(plan, reader);
     if (ended) await this.#finish(plan, reader, ended);
   }
@@ -185,10 +185,10 @@ class Tending {
         const status = await readStatus(folder);
         if (status.state === 'gone' || status.state === 'void' || status.state === 'unclaimed') return null;
         const now = this.#r.clock();
-        watch ??= new Watch(Math.max(status.startedAt, now - plan.silenceMs / 2), plan.silenceMs);
-        await this.#pump(out, err, reader, watch);
+        watch ??= new Watch(Math.max(status.startedAt, now - plan.silenceMs / 2), plan.silenceMs, plan.endpoint !== null);
+        await this.#pump(plan, out, err, reader, watch);
         if (status.state === 'exited') {
-          await this.#pump(out, err, reader, watch);
+          await this.#pump(plan, out, err, reader, watch);
           return status;
         }
         if (!status.alive) return { state: 'dead', startedAt: status.startedAt };
@@ -208,10 +208,21 @@ class Tending {
     }
   }
 
-  async #pump(out: Spool, err: Spool, reader: RunReader, watch: Watch): Promise<void> {
-    for (let chunk = await out.next(); chunk !== null; chunk = await out.next()) watch.take(reader.out(chunk), this.#r.clock());
+  async #pump(plan: RunPlan, out: Spool, err: Spool, reader: RunReader, watch: Watch): Promise<void> {
+    for (let chunk = await out.next(); chunk !== null; chunk = await out.next()) {
+      const signals = reader.out(chunk);
+      watch.take(signals, this.#r.clock());
+      await this.#readings(plan, signals);
+    }
     for (let chunk = await err.next(); chunk !== null; chunk = await err.next()) reader.err(chunk);
     if (out.overflow || err.overflow) watch.end('overflow');
+  }
+
+  /** An adopted run's spool is read from its start: what it said of the quota then is old, and the gate drops older readings. */
+  async #readings(plan: RunPlan, signals: readonly StreamSignal[]): Promise<void> {
+    const lane = laneById(this.#r.config, plan.lane);
+    if (!lane || this.#run.adopted) return;
+    for (const signal of signals) if (signal.kind === 'rate-limit-event') await this.#r.meters.claudeEvent(lane, signal.info, this.#r.clock());
   }
 
   /** Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record. */
@@ -240,6 +251,7 @@ class Tending {
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);
+    if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
     await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
   }
 

@@ -20,10 +20,13 @@ export class Watch {
   #reason: EndReason | null = null;
   session: string | null = null;
   readonly #silenceMs: number;
+  readonly #mayBillElsewhere: boolean;
 
-  constructor(startedAt: number, silenceMs: number) {
+  /** @param mayBillElsewhere the lane's own configuration points its CLI at another endpoint, and says so everywhere */
+  constructor(startedAt: number, silenceMs: number, mayBillElsewhere: boolean) {
     this.#lastProgress = startedAt;
     this.#silenceMs = silenceMs;
+    this.#mayBillElsewhere = mayBillElsewhere;
   }
 
   take(signals: readonly StreamSignal[], now: number): void {
@@ -45,7 +48,7 @@ export class Watch {
           this.#reason ??= 'refused';
           break;
         case 'foreign-billing':
-          this.#reason ??= 'foreign-billing';
+          if (!this.#mayBillElsewhere) this.#reason ??= 'foreign-billing';
           break;
         case 'flood':
           this.#reason ??= 'overflow';

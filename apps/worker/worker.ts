@@ -13,6 +13,7 @@ import { nodeSlots } from './node-slots.js';
 import { ticketOpener } from './open-ticket.js';
 import { rebalancer } from './rebalance.js';
 import type { Log, Resources } from './resources.js';
+import { meterFeed } from './meter-feed.js';
 import { makeRoster } from './roster.js';
 import { scan } from './scan.js';
 import { sweep } from './sweeper.js';
@@ -47,11 +48,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
   if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
   const wakes = await openWakes(redis);
+  const gate = openGate(redis, config);
   const resources: Resources = {
     redis,
     config,
-    gate: openGate(redis, config),
+    gate,
     wakes,
+    meters: meterFeed({ redis, gate, config, clock, log }),
     records: openRecords(redis),
     transitions: openTransitions(redis, config),
     tickets: openTickets(redis),

@@ -31,7 +31,8 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     const completed = backend.moveToCompleted.bind(backend);
     const failed = backend.moveToFailed.bind(backend);
     const disconnect = backend.disconnectBlocking.bind(backend);
-    const closing = new AbortController();
+    const reconnect = backend.reconnectBlocking.bind(backend);
+    let closing = new AbortController();
     let shut: ((signal: AbortSignal) => Promise<void>) | null = null;
 
     backend.moveToActive = async (token, workerName) => {
@@ -42,6 +43,10 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
         return NOTHING;
       }
       shut = null;
+      if (closing.signal.aborted) {
+        await door.giveBack(token);
+        return NOTHING;
+      }
       try {
         const answer = await fetchNext(token, workerName);
         // BullMQ's own answer is passed on unchanged: its fourth member sets the sleep until the next delayed ticket.
@@ -70,6 +75,11 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     backend.disconnectBlocking = (wait) => {
       closing.abort();
       return disconnect(wait);
+    };
+    // A worker that was paused comes back by this; one that closes never calls it.
+    backend.reconnectBlocking = () => {
+      if (closing.signal.aborted) closing = new AbortController();
+      return reconnect();
     };
     return backend;
   };

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { errorBody, type Config, type DispatchRecord, type State } from '#contract';
-import { BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, scriptKeys, type BlobKind } from '#store';
+import { errorBody, isEnded, type Config, type DispatchRecord, type State } from '#contract';
+import { BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, replies, scriptKeys, type BlobKind } from '#store';
 import { operations } from './lua.js';
 import { openTickets } from './tickets.js';
 import { openTransitions } from './transitions.js';
@@ -28,6 +28,7 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
 
   return {
     async submit(news) {
+      if (news.length === 0) return [];
       const blobs = redis.pipeline();
       const put = (id: string, kind: BlobKind, text: string | null): void => {
         if (text !== null) blobs.set(keys.blob(id, kind), text, 'EX', UNCLAIMED_BLOB_S, 'NX');
@@ -37,8 +38,8 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
         put(record.id, 'schema', texts.schema);
         put(record.id, 'env', texts.env);
       }
-      await blobs.exec();
-      const replies = await evaluateJson<{ id: string; new: boolean; tag: number }[]>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
+      await replies(blobs);
+      const stored = await evaluateJson<{ id: string; new: boolean; tag: number }[]>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
         k: scriptKeys,
         lookIn: config.timing.ticketRepairMs,
         blobs: BLOB_KINDS,
@@ -51,13 +52,13 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
           fields: recordFields(record, record.lane === null ? '' : queueName(record.lane, record.home)),
         })),
       });
-      const fresh = new Map(replies.filter((reply) => reply.new).map((reply) => [reply.id, reply.tag]));
+      const fresh = new Map(stored.filter((one) => one.new).map((one) => [one.id, one.tag]));
       // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none.
       await tickets.add(news.flatMap(({ record }) => (fresh.has(record.id) && record.state === 'queued' ? [{ ...record, tag: fresh.get(record.id) ?? 0 }] : [])));
       return Promise.all(
         news.map(async ({ record }) => {
           const tag = fresh.get(record.id);
-          if (tag !== undefined) return { ...record, tag };
+          if (tag !== undefined && !isEnded(record.state)) return { ...record, tag };
           return (await records.read(record.id)) ?? record;
         }),
       );

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { settleCeiling } from '#gate';
-import type { Config, CostVector, DispatchRecord, EndState, LiveState, State } from '#contract';
+import { errorBody, type Config, type CostVector, type DispatchRecord, type EndState, type LiveState, type State } from '#contract';
 import { changedFields, evaluate, evaluateJson, gateKeys, keys, queueName, scriptKeys, type Fields } from '#store';
 import { operations } from './lua.js';
 
@@ -35,8 +35,10 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
 
   return {
     async start({ record, node, nonce, token, cost, ttlMs, change = {} }) {
-      const { id, attempt, lane, account } = record;
-      const names = [...gateKeys(account ?? ''), keys.record(id)];
+      const { id, attempt, lane } = record;
+      // Where the token was reserved: the configuration may have moved the lane to another account since the submit.
+      const account = config.lanes.find((known) => known.id === lane)?.account ?? record.account ?? '';
+      const names = [...gateKeys(account), keys.record(id)];
       return evaluateJson<StartAnswer>(redis, operations.start, names, { k, id, attempt, lane, node, nonce, token, cost, ttl: ttlMs, account, early: 5, fields: changedFields(change) });
     },
 
@@ -69,7 +71,8 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
 
     async unstart(record, attempt, node) {
       const names = [...gateKeys(record.account ?? ''), keys.record(record.id)];
-      return (await evaluate(redis, operations.unstart, names, { k, id: record.id, attempt, node, account: record.account, lookIn })) === 1;
+      const cancelled = changedFields({ error: errorBody('CMO_E_CANCELLED') });
+      return (await evaluate(redis, operations.unstart, names, { k, id: record.id, attempt, node, account: record.account ?? '', lookIn, cancelled })) === 1;
     },
 
     async assertRun({ id, attempt, node, lane, account, tier, cost, home, ttlMs }) {

@@ -5,7 +5,7 @@
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record
-local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'class', 'project')
+local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'class', 'project', 'startedAt')
 if not rec[1] then return 'gone' end
 local at = tonumber(rec[2])
 if rec[1] == 'running' and at == a.attempt and rec[3] == a.node then return 'fits' end
@@ -13,12 +13,13 @@ local behind = (WAITING[rec[1]] and at <= a.attempt) or (rec[1] == 'running' and
 if not behind then return 'later' end
 leave_state(a.id, rec[1])
 redis.call('HSET', KEYS[7], 'attempt', a.attempt, 'node', a.node, 'lane', a.lane, 'account', a.account, 'queue', a.queue, 'tier', a.tier, 'nonce', 'asserted')
+if not rec[6] or rec[6] == '' then redis.call('HSET', KEYS[7], 'startedAt', now) end
 enter_state(a.id, 'running')
 local rid = a.id .. '.' .. a.attempt
 local r = load(rid)
 if not (r and in_flight(r)) then
   if r then drop(rid, r) end
-  r = { st = 'bound', cost = a.cost, lane = a.lane, node = a.node, class = rec[4], project = rec[5] }
+  r = { st = 'bound', cost = whole(a.cost), lane = a.lane, node = a.node, class = rec[4], project = rec[5] }
   save(rid, r)
   count(r, 1)
   charge(r, 1)

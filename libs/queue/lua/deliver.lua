@@ -4,25 +4,31 @@
 -- ARGV[1] JSON { k, id, attempt, node, account, ceiling, lookIn, receipt,
 --   next = { state, event, fields }, cancelled = { fields }, close? = { til?, reason, bounds }, success? }
 -- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
--- Gate effects hang on the reservation still being in flight, so that a repeated delivery doesn't close twice.
+-- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the box
+-- slept) was refused or has spent all the same; a repeated delivery finds neither.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include close
 --@include record
 local rid = a.id .. '.' .. a.attempt
+local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked', 'cost', 'lane', 'class', 'project')
+local fits = rec[1] == 'running' and rec[2] == tostring(a.attempt) and rec[3] == a.node
 local r = load(rid)
-if r and in_flight(r) then
-  if a.close then close_account(rid, r, a.close) end
-  if a.success then open_account(r) end
+if fits or (r and in_flight(r)) then
+  local opened = false
+  if a.close then close_account(rid, a.close) end
+  if a.success then opened = open_account(rid) end
+  if not r then
+    -- Lapsed, settled and taken off by a reading from before its end: its last points are in no reading yet.
+    r = { st = 'settling', cost = whole(cjson.decode(rec[5])), lane = rec[6], node = a.node, class = rec[7], project = rec[8] }
+    charge(r, 1)
+  end
   settle(rid, r, a.ceiling)
   redis.call('HSET', G.flags, 'ended', now)
-  wake(a.k.wake, a.account, a.close ~= nil or a.success)
+  wake(a.k.wake, a.account, a.close ~= nil or opened)
 end
 
-local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked')
-if not (rec[1] == 'running' and rec[2] == tostring(a.attempt) and rec[3] == a.node) then
-  return cjson.encode({ answer = 'fenced', state = rec[1] or 'gone' })
-end
+if not fits then return cjson.encode({ answer = 'fenced', state = rec[1] or 'gone' }) end
 
 local to, event, fields = a.next.state, a.next.event, a.next.fields
 -- A cancel that came during a re-route, a retry or an interruption would otherwise be lost.
@@ -33,6 +39,7 @@ leave_state(a.id, 'running')
 set_fields(a.id, fields)
 redis.call('HSET', KEYS[7], 'nonce', '')
 enter_state(a.id, to, a.lookIn)
+fair_reset_if_idle()
 redis.call('XADD', a.k.receipts, 'MAXLEN', '~', 10000, '*', 'receipt', a.receipt)
 tell(a.id, event, a.attempt, to)
 return cjson.encode({ answer = 'delivered', state = to })

@@ -24,6 +24,7 @@ if not (due and rec[2] == tostring(a.attempt) and rec[3] == a.lane) then
   return cjson.encode({ answer = 'stale', state = state or 'gone' })
 end
 
+local wanted = whole(a.cost)
 local held = load(rid)
 if not token and not (held and in_flight(held)) then return cjson.encode({ answer = 'lapsed' }) end
 local lowered = false
@@ -36,10 +37,11 @@ else
   if held then drop(rid, held) end
   local cost = {}
   for w, c in pairs(token.cost) do
-    cost[w] = math.min(c, a.cost[w] or c)
+    cost[w] = math.min(c, wanted[w] or c)
     if cost[w] < c then lowered = true end
   end
-  local canary = token.canary
+  -- A refusal in between took the canary's place away from the token.
+  local canary = is_canary(a.token) or nil
   charge(token, -1)
   redis.call('HDEL', G.res, a.token)
   redis.call('ZREM', G.lease, a.token)
@@ -55,10 +57,9 @@ if lowered then wake(a.k.wake, a.account, false) end
 
 leave_state(a.id, state)
 set_fields(a.id, a.fields)
-redis.call('HSET', KEYS[7], 'node', a.node, 'nonce', a.nonce, 'attemptStartedAt', now)
+redis.call('HSET', KEYS[7], 'node', a.node, 'nonce', a.nonce, 'account', a.account, 'attemptStartedAt', now)
 if not rec[11] or rec[11] == '' then redis.call('HSET', KEYS[7], 'startedAt', now) end
 enter_state(a.id, 'running')
 fair_started(rec[9], tonumber(rec[8] or '0'))
-fair_reset_if_idle()
 tell(a.id, 'started', a.attempt, 'running')
 return cjson.encode({ answer = 'yes', cancelAsked = rec[7] == '1' })

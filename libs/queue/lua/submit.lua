@@ -7,6 +7,13 @@ local a = cjson.decode(ARGV[1])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 --@include record
+-- All or none: an error in the middle would not undo what came before it.
+for _, r in ipairs(a.records) do
+  local f = r.fields
+  if not tonumber(f.submittedAt) or (WAITING[r.state] and (f.queue == '' or f.account == '')) then
+    return redis.error_reply('ERR submit: ' .. r.id .. ' has no time, or waits in no queue')
+  end
+end
 local out = {}
 for i, r in ipairs(a.records) do
   local key = a.k.record .. r.id

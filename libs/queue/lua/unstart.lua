@@ -1,11 +1,11 @@
 -- unstart: the record says running here, but nothing was started (no folder, or its claim was voided): back to
 -- queued with the same attempt. No line is owed, whatever the access.
--- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, account, lookIn }
+-- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, account, lookIn, cancelled = { name -> string } }
 -- Reply 1 done, 0 the record says something else by now.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record
-local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked')
+local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked', 'startedAt', 'attemptStartedAt')
 if not (rec[1] == 'running' and rec[2] == tostring(a.attempt) and rec[3] == a.node) then return 0 end
 local rid = a.id .. '.' .. a.attempt
 local r = load(rid)
@@ -15,7 +15,13 @@ if r then
 end
 leave_state(a.id, 'running')
 redis.call('HSET', KEYS[7], 'nonce', '', 'node', '')
-local to = rec[4] == '1' and 'cancelled' or 'queued'
+if rec[5] == rec[6] then redis.call('HSET', KEYS[7], 'startedAt', '') end
+local to, event = 'queued', 'unstarted'
+if rec[4] == '1' then
+  to, event = 'cancelled', 'cancelled'
+  set_fields(a.id, a.cancelled)
+end
 enter_state(a.id, to, a.lookIn)
-tell(a.id, 'unstarted', a.attempt, to)
+fair_reset_if_idle()
+tell(a.id, event, a.attempt, to)
 return 1

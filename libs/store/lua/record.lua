@@ -10,39 +10,43 @@ local LIVE = { queued = true, retrying = true, running = true }
 
 local function field(id, name) return redis.call('HGET', a.k.record .. id, name) end
 
+-- Of a waiting record in its queue. Tiers are counted while anything waits there, also what is not due yet: a bind never
+-- raises a cost. The class counts only what could start now: a retry that is not due must not open the held-back place.
+local function count_waiting(state, queue, tier, class, sign)
+  if not queue or queue == '' then return end
+  redis.call('HINCRBY', a.k.waiting .. queue, 'tier:' .. tier, sign)
+  if state == 'queued' then redis.call('HINCRBY', a.k.waiting .. queue, 'class:' .. class, sign) end
+end
+
 -- Index changes that go with leaving or entering a state; the queue and tier are read from the record.
 local function leave_state(id, state)
   redis.call('ZREM', a.k.state .. state, id)
   local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node')
   if WAITING[state] then
     redis.call('ZREM', a.k.due, id)
-    if r[1] and r[1] ~= '' then
-      redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], -1)
-      redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], -1)
-      redis.call('ZREM', a.k.line .. r[1], id)
-    end
+    count_waiting(state, r[1], r[2], r[3], -1)
+    redis.call('ZREM', a.k.line .. r[1], id)
   elseif state == 'running' then
     redis.call('SREM', a.k.running .. r[4], id)
   end
 end
 
 local function enter_state(id, state, lookIn)
-  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'submittedAt', 'notBefore')
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'submittedAt', 'notBefore', 'account')
   redis.call('HSET', a.k.record .. id, 'state', state)
+  redis.call('ZADD', a.k.state .. state, r[5], id)
   if WAITING[state] then
-    redis.call('ZADD', a.k.state .. state, r[5], id)
     local from = now
     if state == 'retrying' and r[6] and r[6] ~= '' then from = math.max(now, tonumber(r[6])) end
     redis.call('ZADD', a.k.due, from + lookIn, id)
-    redis.call('HINCRBY', a.k.waiting .. r[1], 'tier:' .. r[2], 1)
-    redis.call('HINCRBY', a.k.waiting .. r[1], 'class:' .. r[3], 1)
+    count_waiting(state, r[1], r[2], r[3], 1)
     redis.call('ZADD', a.k.line .. r[1], r[5], id)
+    -- It may take the held-back place, so a worker that was refused for that place has to ask again.
+    if state == 'queued' and r[3] == 'interactive' then redis.call('PUBLISH', a.k.wake, r[7]) end
   elseif state == 'running' then
-    redis.call('ZADD', a.k.state .. state, r[5], id)
     redis.call('SADD', a.k.running .. r[4], id)
   else
     redis.call('HSET', a.k.record .. id, 'endedAt', now)
-    redis.call('ZADD', a.k.state .. state, now, id)
     redis.call('ZADD', a.k.owed, now, id)
   end
 end
@@ -71,13 +75,18 @@ local function fair_tag(class, flow)
   return tag
 end
 
--- Virtual time moves to the tag of what starts; when nothing waits any more all tags begin again.
+-- Virtual time moves to the tag of what starts.
 local function fair_started(class, tag)
   local band = class == 'interactive' and BAND.interactive or BAND.other
   local v = tonumber(redis.call('HGET', a.k.fair, band.v) or band.base)
   if tag > v then redis.call('HSET', a.k.fair, band.v, tag) end
 end
 
+-- When nothing lives any more all tags begin again. Not while something runs: a re-route keeps its tag, and one of the old
+-- count would then stand behind everything new.
 local function fair_reset_if_idle()
-  if redis.call('ZCARD', a.k.state .. 'queued') == 0 and redis.call('ZCARD', a.k.state .. 'retrying') == 0 then redis.call('DEL', a.k.fair) end
+  for state in pairs(LIVE) do
+    if redis.call('ZCARD', a.k.state .. state) > 0 then return end
+  end
+  redis.call('DEL', a.k.fair)
 end

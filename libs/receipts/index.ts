@@ -1,0 +1,1 @@
+export { appendReceipt } from './append.js';
