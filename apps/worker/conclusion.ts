@@ -1,5 +1,5 @@
-import { errorBody, policyConfig, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep } from '#contract';
-import { decide, nextStep } from '#policy';
+import { errorBody, policyConfig, TIERS, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep, type Task } from '#contract';
+import { decide, nextStep, offerOf } from '#policy';
 import type { Closing, Next } from '#queue';
 import { attemptOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
@@ -65,11 +65,19 @@ export function conclude(
     attempts: record.request.attempts ?? null,
     lane: lane.id,
     otherLanes: elsewhere.ok && others.some((other) => other.id === elsewhere.lane) ? [elsewhere.lane] : [],
-    otherModel: null,
+    otherModel: otherModelOf(config, lane, task, attempt.plan),
   });
   const close = closingOf(failure, step);
   const closedFacts: LanesFacts = close ? { ...facts, [lane.id]: closedLane(facts, lane, close) } : facts;
   return finish(nextOf(step, record, lane, end, decide(task, closedFacts, policy), elsewhere, config, now), `${step.kind}: ${step.why}`, { close });
+}
+
+/** Another model of the same lane, once this one has answered model_unavailable. */
+function otherModelOf(config: Resources['config'], lane: LaneConfig, task: Task, plan: AttemptFacts['plan']): string | null {
+  const policyLane = policyConfig(config).lanes.find(({ id }) => id === lane.id);
+  const tier = TIERS.find((word) => word === plan.tier);
+  if (!policyLane || !tier) return null;
+  return offerOf(policyLane, tier, { ...task, modelsOut: [...(task.modelsOut ?? []), `${lane.id}/${plan.model}`] })?.model ?? null;
 }
 
 function closingOf(failure: { class: string; resetsAt?: string | null }, step: NextStep): Closing | null {

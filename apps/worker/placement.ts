@@ -21,7 +21,8 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
     };
   }
   const retryAfter = decision.ok ? null : decision.resumeAfter;
-  const error = lane ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
+  const missing = Object.values(decision.states).every((state) => state === 'missing');
+  const error = !missing ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
   return { state: 'deferred', event: 'deferred', change: { decision, error } };
 }
 

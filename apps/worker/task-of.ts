@@ -10,7 +10,12 @@ export function taskOfRecord(record: DispatchRecord, more: { lanesOut?: string[]
   if (contextTokens !== undefined) task.contextTokens = contextTokens;
   if (independentOf !== undefined) task.independentOf = independentOf;
   if (pin !== undefined) task.pin = pin;
-  if (model !== undefined) task.pinModel = model;
+  if (model !== undefined) {
+    task.pinModel = model;
+    // A model named by a person belongs to the lane it was first put on; a lane taken later runs its own tier's.
+    const first = record.decision.factors.pinModelLane ?? record.history[0]?.lane ?? (record.decision.ok ? record.decision.lane : undefined);
+    if (first !== undefined) task.pinModelLane = first;
+  }
   const gone = record.history.filter((past) => past.class === 'model_unavailable').map((past) => `${past.lane}/${past.model}`);
   const modelsOut = [...gone, ...(more.modelsOut ?? [])];
   if (modelsOut.length > 0) task.modelsOut = modelsOut;

@@ -3,15 +3,16 @@ import { producerVendor } from './independence.js';
 
 /**
  * In which lane's line deferred work waits: among those it may run on and that have a CLI, the one whose stated
- * reset comes first; then the order of the candidates. Null: no permitted lane has a CLI, so waiting can't help.
+ * reset comes first; then the order of the candidates. Null: no permitted lane has a CLI, or
+ * none is permitted at all, so waiting can't help.
  */
 export function waitingLane(deferral: Deferral, config: PolicyConfig): string | null {
   const { factors, candidates } = deferral;
   const producer = producerVendor(factors.independentOf, config);
   const permitted = candidates.filter(({ lane, vendor, state }) => {
     if (state === 'missing') return false;
-    if (factors.pin !== null) return lane === factors.pin;
-    return !(factors.strictIndependence && producer !== null && vendor === producer);
+    if (factors.strictIndependence && producer !== null && vendor === producer) return false;
+    return factors.pin === null || lane === factors.pin;
   });
   const instant = (iso: string | null): number => (iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso));
   const [first] = [...permitted].sort((a, b) => instant(a.resetsAt) - instant(b.resetsAt) || 0);
