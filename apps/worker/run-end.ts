@@ -26,7 +26,7 @@ export async function readRunEnd(input: {
   const facts: ExitFacts = {
     exitCode: exit?.code ?? null,
     signal: exit?.signal ?? null,
-    timedOut: exit?.timedOut ?? false,
+    timedOut: (exit?.timedOut ?? false) || reason === 'deadline',
     silent: reason === 'silence',
     endedByUs: reason === 'refused' || reason === 'foreign-billing',
     spawnError: exit?.spawnError ?? null,
@@ -40,7 +40,7 @@ export async function readRunEnd(input: {
   const reading: RunReading = reader.finish(facts);
   return {
     reading,
-    interrupted: exit === null && !reading.ok && reason !== 'cancel',
+    interrupted: exit === null && !reading.ok && reason !== 'cancel' && reason !== 'deadline',
     cancelled: reason === 'cancel' && !reading.ok,
     exitCode: facts.exitCode,
     signal: facts.signal,

@@ -185,7 +185,7 @@ class Tending {
         const status = await readStatus(folder);
         if (status.state === 'gone' || status.state === 'void' || status.state === 'unclaimed') return null;
         const now = this.#r.clock();
-        watch ??= new Watch(Math.max(status.startedAt, now - plan.silenceMs / 2), plan.silenceMs, plan.endpoint !== null);
+        watch ??= new Watch(status.startedAt, now, plan, plan.endpoint !== null);
         await this.#pump(plan, out, err, reader, watch);
         if (status.state === 'exited') {
           await this.#pump(plan, out, err, reader, watch);
@@ -230,7 +230,8 @@ class Tending {
     if (reason === 'cancel') await askCancel(this.#run.folder);
     else await writeEndedBy(this.#run.folder, reason);
     this.#r.log.info({ dispatch: this.#run.id, attempt: this.#run.attempt, reason }, 'ending a run');
-    await endMarked({ marks: [attemptMark(this.#id)] }, { graceMs: plan.graceMs });
+    const marks = reason === 'deadline' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
+    await endMarked({ marks }, { graceMs: plan.graceMs });
   }
 
   async #finish(plan: RunPlan, reader: RunReader, ended: Ended): Promise<void> {

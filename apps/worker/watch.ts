@@ -6,13 +6,17 @@ import type { StreamSignal } from '#vendors';
  * watching ──final event──▶ leaving (a grace to exit by itself) ──▶ end: hung after its answer
  *    ├──refused / foreign billing──▶ end
  *    ├──silence (nothing but pings and retries)──▶ end
- *    └──cancel──▶ end
- * The wall clock is the supervisor's, so that it holds without a worker.
+ *    ├──cancel──▶ end
+ *    └──long past the deadline──▶ end, the supervisor too
+ * The wall clock is the supervisor's, so that it holds without a worker; ours is for a supervisor that is stopped or stuck.
  */
-export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'overflow' | 'cancel';
+export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'overflow' | 'cancel' | 'deadline';
 
 /** How long a CLI may take to exit after its final event, ms. Both leave within one; the rest are hung. */
 export const FINAL_GRACE_MS = 10_000;
+
+/** Beyond deadline and grace: the supervisor ends a run by itself well before that, ms. */
+const DEADLINE_SLACK_MS = 30_000;
 
 export class Watch {
   #lastProgress: number;
@@ -20,12 +24,15 @@ export class Watch {
   #reason: EndReason | null = null;
   session: string | null = null;
   readonly #silenceMs: number;
+  readonly #deadlineAt: number;
   readonly #mayBillElsewhere: boolean;
 
   /** @param mayBillElsewhere the lane's own configuration points its CLI at another endpoint, and says so everywhere */
-  constructor(startedAt: number, silenceMs: number, mayBillElsewhere: boolean) {
-    this.#lastProgress = startedAt;
-    this.#silenceMs = silenceMs;
+  constructor(startedAt: number, now: number, limits: { silenceMs: number; deadlineMs: number; graceMs: number }, mayBillElsewhere: boolean) {
+    // An adopted run's last progress is not known; half the bound is left to it.
+    this.#lastProgress = Math.max(startedAt, now - limits.silenceMs / 2);
+    this.#silenceMs = limits.silenceMs;
+    this.#deadlineAt = startedAt + limits.deadlineMs + limits.graceMs + DEADLINE_SLACK_MS;
     this.#mayBillElsewhere = mayBillElsewhere;
   }
 
@@ -66,6 +73,7 @@ export class Watch {
   /** Why it has to be ended now; null: let it run. */
   verdict(now: number): EndReason | null {
     if (this.#reason !== null) return this.#reason;
+    if (now > this.#deadlineAt) return 'deadline';
     if (this.#finalAt !== null) return now - this.#finalAt > FINAL_GRACE_MS ? 'final' : null;
     return now - this.#lastProgress > this.#silenceMs ? 'silence' : null;
   }
