@@ -1,4 +1,5 @@
 import type { CostVector, LaneFacts } from '#contract';
+import { thousandths } from './points.js';
 import type { AccountSnapshot } from './snapshot.js';
 
 /**
@@ -18,7 +19,7 @@ export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: C
     facts.nextResetAt = iso(worst?.resetsAt ?? null);
     facts.scoped = snapshot.windows.filter((w) => w.scope !== null).map((w) => ({ scope: w.scope ?? '', percent: w.effective, resetsAt: iso(w.resetsAt) }));
   }
-  const full = snapshot.bare ? open.find((w) => w.effective * 1000 + (cost[w.id] ?? 0) > limit) : undefined;
+  const full = snapshot.bare ? open.find((w) => thousandths(w.effective) + (cost[w.id] ?? 0) > limit) : undefined;
   if (snapshot.closed && snapshot.closed.until > snapshot.now) {
     return { ...facts, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
   }

@@ -25,7 +25,10 @@ export interface Gate {
   /** Why a known dispatch would wait now; reserves nothing. */
   look(lane: LaneConfig, cost: CostVector, of: DispatchClass): Promise<Admission>;
   renew(run: RenewedRun): Promise<'renewed' | 'made' | 'not-running'>;
-  /** `at` and windows in Redis' time. False: older than what is known. `partial`: windows not named keep their value. */
+  /**
+   * All times in Redis' time. False: older than what is known, or nothing to use in it (no window, or a number that is
+   * none). `partial`: windows not named keep their value, and what settles in them.
+   */
   read(reading: MeterReading, partial?: boolean): Promise<boolean>;
   snapshot(account: string): Promise<AccountSnapshot>;
   facts(lanes: readonly LaneConfig[], installed: Record<string, boolean>): Promise<LanesFacts>;
@@ -40,7 +43,9 @@ export function openGate(redis: Redis, config: Config): Gate {
   const { timing } = config;
   const limit = thousandths(config.pressure.exhausted);
   const ceilingOf = (account: string): number => settleCeiling(config, account);
+  const wakeOf = (account: string): object => ({ account, channel: keys.channels.wake, ceiling: ceilingOf(account) });
   const rules = (lane: LaneConfig): object => ({
+    ...wakeOf(lane.account),
     lane: lane.id,
     limit,
     slots: config.slots.account,
@@ -50,11 +55,12 @@ export function openGate(redis: Redis, config: Config): Gate {
     holdSlots: config.holdBack.slots,
     holdPoints: thousandths(config.holdBack.points),
     ttl: timing.tokenLeaseMs,
-    ceiling: ceilingOf(lane.account),
     grace: timing.restartGraceMs,
   });
   type Reply = { ok: true; cost: CostVector; canary: boolean } | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean };
   const admission = (reply: Reply): Admission => (reply.ok ? reply : { ok: false, reason: reply.reason, window: reply.window ?? null, til: reply.til ?? null, bare: reply.bare });
+
+  const snapshot = (account: string): Promise<AccountSnapshot> => readSnapshot(redis, account, wakeOf(account));
 
   return {
     async reserve(token, lane, queue, node) {
@@ -80,19 +86,20 @@ export function openGate(redis: Redis, config: Config): Gate {
     },
 
     async read(reading, partial = false) {
+      if (!usable(reading)) return false;
       const windows = Object.fromEntries(
-        reading.windows.map((w) => [w.id, { used: thousandths(w.usedPercent), resetsAt: w.resetsAt ?? undefined, kind: w.kind, scope: w.scope ?? undefined }]),
+        reading.windows.map((w) => [w.id, { used: thousandths(Math.max(w.usedPercent, 0)), resetsAt: w.resetsAt ?? undefined, kind: w.kind, scope: w.scope ?? undefined }]),
       );
       const { account, source } = reading;
-      const argument = { account, channel: keys.channels.wake, windows, at: reading.writtenAt, readAt: reading.readAt, source, plan: reading.plan ?? undefined, partial, ceiling: ceilingOf(account) };
+      const argument = { ...wakeOf(account), windows, at: reading.writtenAt, readAt: reading.readAt, source, plan: reading.plan ?? undefined, partial };
       return (await evaluate(redis, operations.meter, gateKeys(account), argument)) === 1;
     },
 
-    snapshot: (account) => readSnapshot(redis, account, ceilingOf(account)),
+    snapshot,
 
     async facts(lanes, installed) {
       const accounts = [...new Set(lanes.map((lane) => lane.account))];
-      const pictures = new Map(await Promise.all(accounts.map(async (account) => [account, await readSnapshot(redis, account, ceilingOf(account))] as const)));
+      const pictures = new Map(await Promise.all(accounts.map(async (account) => [account, await snapshot(account)] as const)));
       return Object.fromEntries(
         lanes.flatMap((lane) => {
           const picture = pictures.get(lane.account);
@@ -102,7 +109,7 @@ export function openGate(redis: Redis, config: Config): Gate {
     },
 
     async recount(account) {
-      return evaluateJson<Record<string, number>>(redis, operations.recount, gateKeys(account), { ceiling: ceilingOf(account) });
+      return evaluateJson<Record<string, number>>(redis, operations.recount, gateKeys(account), wakeOf(account));
     },
 
     accounts: () => [...new Set(config.lanes.map((lane) => lane.account))],
@@ -120,3 +127,9 @@ export function settleCeiling(config: Config, account: string): number {
 
 /** A reading older than this, although runs of ours ended since, is dark (rulings §10). */
 const DARK_AFTER_MS = 60 * 60_000;
+
+/** One that proves nothing must change nothing: a number that is none would stop every reservation of the account. */
+function usable({ windows, writtenAt, readAt }: MeterReading): boolean {
+  const numbers = windows.flatMap((w) => [w.usedPercent, w.resetsAt ?? 0]);
+  return windows.length > 0 && [writtenAt, readAt, ...numbers].every(Number.isFinite);
+}

@@ -45,8 +45,8 @@ type Raw = {
 type RawReservation = { st: ReservationView['state']; cost: CostVector; lane: string; node: string; project?: string };
 type RawWindow = { used: number; resetsAt?: number; kind: WindowKind; scope?: string };
 
-export async function readSnapshot(redis: Redis, account: string, ceiling: number): Promise<AccountSnapshot> {
-  const raw = await evaluateJson<Raw>(redis, operations.snapshot, gateKeys(account), { ceiling });
+export async function readSnapshot(redis: Redis, account: string, wake: object): Promise<AccountSnapshot> {
+  const raw = await evaluateJson<Raw>(redis, operations.snapshot, gateKeys(account), wake);
   const reservations = Object.entries(raw.reservations).map(([id, text]): ReservationView => {
     const r = JSON.parse(text) as RawReservation;
     return { id, state: r.st, lane: r.lane, node: r.node, project: r.project ?? '', cost: r.cost };

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keys } from '#store';
+import { keys, listen } from '#store';
 
 /**
  * The wakes of this process: one subscriber connection, one number per account.
@@ -17,6 +17,7 @@ export interface Wakes {
 }
 
 export async function openWakes(redis: Redis): Promise<Wakes> {
+  // An account is in `numbers` from the first time its number is read: a wake of all must move that number too.
   const numbers = new Map<string, number>();
   const sleepers = new Map<string, Set<() => void>>();
   const bump = (account: string): void => {
@@ -24,20 +25,20 @@ export async function openWakes(redis: Redis): Promise<Wakes> {
     for (const rise of sleepers.get(account) ?? []) rise();
   };
   const all = (): void => {
-    for (const account of new Set([...numbers.keys(), ...sleepers.keys()])) bump(account);
+    for (const account of [...numbers.keys()]) bump(account);
   };
-
-  const subscriber = redis.duplicate({ connectionName: 'cmo:wakes' });
-  subscriber.on('error', () => {});
-  subscriber.on('message', (_channel, account) => bump(account));
+  const number = (account: string): number => {
+    const known = numbers.get(account);
+    if (known === undefined) numbers.set(account, 0);
+    return known ?? 0;
+  };
   // Messages are lost while Redis is away: being back counts as one wake for everybody.
-  subscriber.on('ready', all);
-  await subscriber.subscribe(keys.channels.wake);
+  const listening = await listen(redis, 'wakes', keys.channels.wake, bump, all);
 
   return {
-    number: (account) => numbers.get(account) ?? 0,
+    number,
     sleep(account, since, ms, signal) {
-      if (signal.aborted || (numbers.get(account) ?? 0) !== since) return Promise.resolve();
+      if (signal.aborted || number(account) !== since) return Promise.resolve();
       return new Promise((resolve) => {
         const set = sleepers.get(account) ?? new Set();
         sleepers.set(account, set);
@@ -54,7 +55,7 @@ export async function openWakes(redis: Redis): Promise<Wakes> {
     },
     local: all,
     async close() {
-      subscriber.disconnect();
+      listening.close();
       await Promise.resolve();
     },
   };

@@ -3,22 +3,31 @@
 -- open ──refusal──▶ closed until the stated reset, or the next of the growing bounds ──til past──▶ canary armed
 --   ▲                                                                                      │ one attempt goes first
 --   └────────────────────────── the canary succeeds ◀──────────────────────────────────────┤
---                               the canary is refused: closed again, bound grown ◀─────────┘
--- A success of a run that began before the refusal opens nothing.
-local function close_account(id, r, c)
-  local n = tonumber(redis.call('HGET', G.closed, 'n') or '0')
-  local til = c.til
-  if not til then til = now + c.bounds[math.min(n + 1, #c.bounds)] end
+--               a refusal, the canary's or another's: closed again, bound grown ◀──────────┤
+--               the canary ends in any other way: the next one goes first ◀────────────────┘
+-- Only the canary opens: a run that began before the refusal, or whose place as canary a later refusal took, opens nothing
+-- by its success. Call both while the attempt's reservation is still in flight.
+--
+-- Two runs refused by the same window close it once: while it is closed a further refusal may only state a later reset.
+-- c = { til? (stated reset), reason, bounds = { ms, … } }
+local function close_account(id, c)
   local known = tonumber(redis.call('HGET', G.closed, 'til') or '0')
-  -- Two runs refused by the same window close it once; only a canary's refusal grows the bound.
-  if known > now and not r.canary then
-    if til > known then redis.call('HSET', G.closed, 'til', til) end
+  local til = c.til
+  -- A reset that has passed says nothing about when to try again.
+  if til and til <= now then til = nil end
+  if known > now and not is_canary(id) then
+    if til and til > known then redis.call('HSET', G.closed, 'til', til) end
     return
   end
-  redis.call('HSET', G.closed, 'til', til, 'reason', c.reason, 'n', n + 1, 'canary', '1', 'at', now)
+  local n = tonumber(redis.call('HGET', G.closed, 'n') or '0') + 1
+  til = til or now + c.bounds[math.min(n, #c.bounds)]
+  redis.call('HSET', G.closed, 'til', til, 'reason', c.reason, 'n', n, 'canary', '1', 'at', now)
   redis.call('HDEL', G.closed, 'holder')
 end
 
-local function open_account(r)
-  if r.canary then redis.call('DEL', G.closed) end
+-- Returns whether it opened.
+local function open_account(id)
+  if not is_canary(id) then return false end
+  redis.call('DEL', G.closed)
+  return true
 end

@@ -10,7 +10,9 @@
 --       settling   ended at `at`; its points stay until a reading written after `at`, or the window's reset
 --       estimated  settling past its ceiling: still counts, shown apart
 -- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
--- `closed`: { til, reason, event, n, canary = 1, holder } after a refusal; one canary goes first when `til` is past.
+-- `closed`: { til, reason, n, at, canary = 1, holder } after a refusal; one canary goes first when `til` is past. `holder`
+-- is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
+-- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, paused = 1 }
 
 local function clock()
   local t = redis.call('TIME')
@@ -24,6 +26,13 @@ local function load(id)
   local raw = redis.call('HGET', G.res, id)
   if raw then return cjson.decode(raw) end
   return nil
+end
+
+-- Whole and not negative: HINCRBY fails at a fraction in the middle of a script, and what was written before stays written.
+local function whole(cost)
+  local out = {}
+  for w, c in pairs(cost) do out[w] = math.max(math.ceil(c), 0) end
+  return out
 end
 
 local function save(id, r) redis.call('HSET', G.res, id, cjson.encode(r)) end
@@ -49,9 +58,11 @@ local function wake(channel, account, always)
   end
 end
 
+local function is_canary(id) return redis.call('HGET', G.closed, 'holder') == id end
+
 -- Whoever removes or ends a reservation gives the canary's place back, else the account stays shut behind a ghost.
 local function leave_canary(id)
-  if redis.call('HGET', G.closed, 'holder') == id then redis.call('HDEL', G.closed, 'holder') end
+  if is_canary(id) then redis.call('HDEL', G.closed, 'holder') end
 end
 
 local function drop(id, r)
@@ -71,28 +82,46 @@ local function settle(id, r, ceiling)
   leave_canary(id)
 end
 
--- Lapsed leases, at most 200 a call. Returns how many changed anything.
+-- Takes the points of the windows in `of` off an ended reservation. Without points left in a window that the meter knows
+-- it is gone: what it holds of windows that nobody reports would else stay for ever.
+local function take_off(id, r, of, windows)
+  local left = false
+  for w, c in pairs(r.cost) do
+    if c ~= 0 and of[w] then
+      redis.call('HINCRBY', G.sum, 'w:' .. w, -c)
+      r.cost[w] = 0
+    elseif c ~= 0 and windows[w] then
+      left = true
+    end
+  end
+  if left then save(id, r) else drop(id, r) end
+end
+
+-- Lapsed leases, at most 200 a call. Returns whether a place or points became free.
 local function sweep(ceiling)
   local lapsed = redis.call('ZRANGEBYSCORE', G.lease, '-inf', now, 'LIMIT', 0, 200)
+  local freed = false
   for _, id in ipairs(lapsed) do
     local r = load(id)
     if not r then
       redis.call('ZREM', G.lease, id)
     elseif r.st == 'token' then
       drop(id, r)
+      freed = true
     elseif r.st == 'bound' then
       settle(id, r, ceiling)
+      freed = true
     else
       r.st = 'estimated'
       save(id, r)
       redis.call('ZREM', G.lease, id)
     end
   end
-  return #lapsed
+  return freed
 end
 
--- A window whose reset has passed counts as unused, and what settled in it belongs to the old one.
--- Runs still in flight keep their points: the new window will be charged for them.
+-- A window whose reset has passed counts as unused, and what ended before that reset belongs to the old one. Runs in
+-- flight, and those that ended after the reset but before anybody noticed it, keep their points: the new window is charged.
 local function roll()
   local rolled = nil
   local windows = {}
@@ -100,11 +129,10 @@ local function roll()
   if raw then windows = cjson.decode(raw) end
   for id, w in pairs(windows) do
     if w.resetsAt and w.resetsAt <= now then
+      rolled = rolled or {}
+      rolled[id] = w.resetsAt
       w.used = 0
       w.resetsAt = nil
-      w.rolled = true
-      rolled = rolled or {}
-      rolled[id] = true
     end
   end
   if rolled then
@@ -113,24 +141,21 @@ local function roll()
     for i = 1, #all, 2 do
       local r = cjson.decode(all[i + 1])
       if not in_flight(r) then
-        local changed, left = false, false
-        for w, c in pairs(r.cost) do
-          if rolled[w] and c ~= 0 then
-            redis.call('HINCRBY', G.sum, 'w:' .. w, -c)
-            r.cost[w] = 0
-            changed = true
-          elseif c ~= 0 then
-            left = true
-          end
-        end
-        if changed and left then save(all[i], r) end
-        if changed and not left then
-          redis.call('HDEL', G.res, all[i])
-          redis.call('ZREM', G.lease, all[i])
-        end
+        local of = {}
+        for w, reset in pairs(rolled) do of[w] = r.at < reset end
+        take_off(all[i], r, of, windows)
       end
     end
   end
+  return windows, rolled ~= nil
+end
+
+-- What time alone has changed. Wants `a.ceiling`, `a.channel`, `a.account`; whoever was refused hears of the room it made.
+-- Returns the windows.
+local function catch_up(a)
+  local freed = sweep(a.ceiling)
+  local windows, rolled = roll()
+  if freed or rolled then wake(a.channel, a.account, false) end
   return windows
 end
 

@@ -1,24 +1,31 @@
 -- meter: a reading of the account's windows. Ends what settled before it was written, and wakes.
 -- KEYS 1-6 the gate's.
 -- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind, scope? } }, at, readAt, source, plan?, partial, ceiling }
---   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their last value.
+--   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their last value, and what settles in them.
 -- Reply: 1 taken, 0 older than what is known (it changes nothing).
 local a = cjson.decode(ARGV[1])
-sweep(a.ceiling)
-local windows = roll()
+local windows = catch_up(a)
 local known = tonumber(redis.call('HGET', G.meter, 'at') or '0')
-if a.at < known then return 0 end
+-- Nothing is written in the future: a clock that runs ahead would else shut out every reading until it is reached.
+local at = math.min(a.at, now)
+if at < known then return 0 end
 
 if not a.partial then windows = {} end
 for id, w in pairs(a.windows) do windows[id] = w end
-redis.call('HSET', G.meter, 'windows', cjson.encode(windows), 'at', a.at, 'readAt', a.readAt, 'source', a.source)
-if a.plan then redis.call('HSET', G.meter, 'plan', a.plan) else redis.call('HDEL', G.meter, 'plan') end
+redis.call('HSET', G.meter, 'windows', cjson.encode(windows), 'at', at, 'readAt', a.readAt, 'source', a.source)
+if a.plan then
+  redis.call('HSET', G.meter, 'plan', a.plan)
+elseif not a.partial then
+  redis.call('HDEL', G.meter, 'plan')
+end
 
 -- Strictly after its end: a run's own last reading was sent before its last answer was billed.
 local all = redis.call('HGETALL', G.res)
 for i = 1, #all, 2 do
   local r = cjson.decode(all[i + 1])
-  if not in_flight(r) and r.at < a.at then drop(all[i], r) end
+  if not in_flight(r) and r.at < at then
+    if a.partial then take_off(all[i], r, a.windows, windows) else drop(all[i], r) end
+  end
 end
 wake(a.channel, a.account, true)
 return 1

@@ -1,7 +1,7 @@
 -- recount: proves the sums against the raw reservations, mends them, and says by how much they were off.
--- KEYS 1-6 the gate's. ARGV[1] JSON { ceiling }. Reply JSON { field -> difference } (empty: they were right).
+-- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, ceiling }. Reply JSON { field -> difference } (empty: they were right).
 local a = cjson.decode(ARGV[1])
-sweep(a.ceiling)
+catch_up(a)
 local right = {}
 local function plus(field, by) right[field] = (right[field] or 0) + by end
 local all = redis.call('HGETALL', G.res)

@@ -12,7 +12,7 @@ if r and in_flight(r) then
   return 'renewed'
 end
 if r then drop(a.id, r) end
-r = { st = 'bound', cost = a.cost, lane = a.lane, node = a.node, class = a.class, project = a.project }
+r = { st = 'bound', cost = whole(a.cost), lane = a.lane, node = a.node, class = a.class, project = a.project }
 save(a.id, r)
 redis.call('ZADD', G.lease, now + a.ttl, a.id)
 count(r, 1)

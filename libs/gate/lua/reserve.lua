@@ -1,8 +1,9 @@
 -- reserve: the only place that admits. One atomic step: sweep, then yes or no with the reason.
 -- KEYS 1-6 the gate's, 7 the queue's waiting counts.
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
---   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, dry? }
+--   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, account, channel, dry? }
 -- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare }.
+--   window: whose room is short; for `closed` the reason it was closed for. til: when asking again can help.
 --   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
 
@@ -11,8 +12,7 @@ local function refuse(reason, til, window, bare)
   return cjson.encode({ ok = false, reason = reason, til = til, window = window, bare = bare or false })
 end
 
-sweep(a.ceiling)
-local windows = roll()
+local windows = catch_up(a)
 
 local held = load(a.id)
 if held and in_flight(held) and not a.dry then
@@ -53,6 +53,8 @@ if not cost then
   end
 end
 
+cost = whole(cost)
+
 local closed = redis.call('HMGET', G.closed, 'til', 'canary', 'holder', 'reason')
 local canary = false
 if closed[1] then
@@ -83,16 +85,21 @@ if dark and flying >= a.darkSlots then return refuse('dark') end
 -- In flight and settling have a lease, estimated have none.
 local bare = redis.call('ZCARD', G.lease) == 0
 local points = interactive and 0 or a.holdPoints
+-- Of several windows without room the one that opens last binds; not known when (nil) is later than any time.
+local short = nil
 for id, w in pairs(windows) do
   local c = cost[id] or 0
-  if c > 0 then
+  -- A window of some models binds only a cost that names it.
+  if c > 0 or not w.scope then
     local total = w.used + sum('w:' .. id) + c
-    if total > a.limit then
-      return refuse('limit', w.resetsAt, id, bare)
-    end
-    if total > a.limit - points then return refuse('hold-back', w.resetsAt, id, bare) end
+    local reason = nil
+    if total > a.limit then reason = 'limit' elseif total > a.limit - points then reason = 'hold-back' end
+    local worse = reason and (not short or (reason == 'limit' and short.reason ~= 'limit'))
+    local later = reason and short and reason == short.reason and short.til and (not w.resetsAt or w.resetsAt > short.til)
+    if worse or later then short = { reason = reason, til = w.resetsAt, window = id } end
   end
 end
+if short then return refuse(short.reason, short.til, short.window, bare) end
 
 if a.dry then return cjson.encode({ ok = true, cost = cost, canary = canary }) end
 

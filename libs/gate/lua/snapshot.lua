@@ -1,9 +1,8 @@
 -- snapshot: what a reader may know of an account, at one instant, from the raw reservations.
--- KEYS 1-6 the gate's. ARGV[1] JSON { ceiling }.
+-- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, ceiling }.
 -- Reply JSON { now, meter = { field -> value }, closed = {…}, flags = {…}, sums = {…}, reservations = { id -> JSON } }.
 local a = cjson.decode(ARGV[1])
-sweep(a.ceiling)
-roll()
+catch_up(a)
 local function hash(key)
   local out = {}
   local all = redis.call('HGETALL', key)
