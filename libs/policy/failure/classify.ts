@@ -6,6 +6,8 @@ import { believable, plainText, statedReset, windowLength } from './reset-time.j
 import { DENIAL_TEXTS, FAILURE_TEXTS, NOISE_LINE, WHOLE_OUTPUT_TEXTS, textClass, type FailureText } from './texts.js';
 
 const WORDS_MAX = 500;
+/** What is looked at of a sentence: a raw body may be of any length. */
+const SENTENCE_MAX = 4000;
 /** Said by the channel, these stand even when a watchdog or a signal ended the run before its last event. */
 const OUTRANKS_THE_END = new Set<FailureClass>(['usage_limit', 'rate_limit', 'auth']);
 const UNIX_SIGNALS = { first: 129, last: 159 };
@@ -20,7 +22,7 @@ type Found = { class: FailureClass; words: string; boxWide?: true };
 export function classify(facts: RunFacts): Verdict {
   if (facts.spawnError !== null) return verdict(facts, spawnFailure(facts.spawnError, facts.cwdExists));
   if (facts.terminal === 'completed') return completed(facts);
-  if (facts.terminal === 'failed') return verdict(facts, channelFailure(facts) ?? unexplained(facts, 'the vendor reported a failure without a cause'));
+  if (facts.terminal === 'failed') return verdict(facts, channelFailure(facts) ?? failedWithoutCause(facts));
   return verdict(facts, cutOff(facts));
 }
 
@@ -69,8 +71,9 @@ function spawnFailure(error: string, cwdExists: boolean): Found {
 
 /** The most telling part first: a sentence that names a limit or the login, the machine word, any known sentence, the status. */
 function channelFailure({ cli, channel }: Pick<RunFacts, 'cli' | 'channel'>): Found | null {
-  const sentences = channel.words.map(plainText).filter((sentence) => sentence.trim() !== '');
-  const words = sentences[0] ?? channel.kinds[0] ?? '';
+  const spoken = channel.words.map((sentence) => sentence.slice(0, SENTENCE_MAX).trim()).filter((sentence) => sentence !== '');
+  const sentences = spoken.map(plainText);
+  const words = spoken[0] ?? channel.kinds[0] ?? (channel.status === null ? '' : `status ${String(channel.status)}`);
   const denied = firstMatch(sentences, cli, DENIAL_TEXTS);
   if (denied) return { class: denied.class, words };
   const plain = firstMatch(sentences, cli, WHOLE_OUTPUT_TEXTS);
@@ -83,7 +86,7 @@ function channelFailure({ cli, channel }: Pick<RunFacts, 'cli' | 'channel'>): Fo
 
 function firstMatch(sentences: string[], cli: RunFacts['cli'], texts: readonly FailureText[]): FailureText | null {
   for (const sentence of sentences) {
-    const found = textClass(sentence.trim(), cli, texts);
+    const found = textClass(sentence, cli, texts);
     if (found) return found;
   }
   return null;
@@ -101,14 +104,19 @@ function lineFailure(facts: RunFacts): Found | null {
     if (plain === '' || NOISE_LINE.test(plain)) continue;
     const bare = plain.replace(/^(?:[^\w'"]*\s)?(?:(?:fatal )?error|fatal|stream error)?[:\s]+(?=\S)/i, '');
     const found = textClass(bare, facts.cli, FAILURE_TEXTS) ?? textClass(plain, facts.cli, FAILURE_TEXTS);
-    if (found && (!facts.spoke || found.anytime)) return { class: found.class, words: plain, ...(found.boxWide ? { boxWide: true } : {}) };
+    if (found && (!facts.spoke || found.anytime)) return { class: found.class, words: line.trim(), ...(found.boxWide ? { boxWide: true } : {}) };
   }
   return null;
 }
 
+function failedWithoutCause(facts: RunFacts): Found {
+  const [said] = facts.channel.words.filter((sentence) => sentence.trim() !== '');
+  return said === undefined ? unexplained(facts, 'the vendor reported a failure without a cause') : { class: 'transient', words: said.trim() };
+}
+
 function unexplained(facts: RunFacts, why: string): Found {
   const line = [...facts.lines].reverse().find((text) => text.trim() !== '' && !NOISE_LINE.test(plainText(text).trim()));
-  const words = `${why} (exit code ${facts.exitCode === null ? 'none' : String(facts.exitCode)})${line === undefined ? '' : `: ${plainText(line).trim()}`}`;
+  const words = `${why} (exit code ${facts.exitCode === null ? 'none' : String(facts.exitCode)})${line === undefined ? '' : `: ${line.trim()}`}`;
   if (facts.unknownFormat && facts.exitCode === 0) return { class: 'deterministic', words: 'the CLI wrote events of an unknown format: another version of it?' };
   if (facts.exitCode === 126 || facts.exitCode === 127) return { class: 'environment', words };
   // Both CLIs' parsers end a call they don't understand with 2.

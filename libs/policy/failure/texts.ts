@@ -16,9 +16,9 @@ const text = (source: string) => new RegExp(source, 'i');
 export const LIMIT_TEXTS: readonly FailureText[] = [
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^claude (?:ai |max |pro )?usage limit reached${LIMIT_END}`), since: '1.0' },
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^(?:(?:5|five)-hour|session|daily|weekly|monthly|usage|opus(?: \d[\d.]*)?(?: weekly)?|sonnet(?: weekly)?|fable(?: \d)?(?: weekly)?) limit reached${LIMIT_END}`), since: '1.0.9x: "5-hour limit reached"' },
-  { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have) (?:hit|reached|exceeded) your (?:[\w.-]+ ){0,5}limit${LIMIT_END}`), since: '2.0 "your limit", 2.1 "session", "weekly", "5-hour", "individual spend"' },
+  { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have) (?:hit|reached|exceeded) your (?:[\w.'-]+ ){0,5}limit${LIMIT_END}`), since: '2.0 "your limit", 2.1 "session", "weekly", "5-hour", "individual spend"' },
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^you(?:'re| are) (?:now )?out of (?:extra usage|usage credits|credits)${LIMIT_END}`), since: '2.1' },
-  { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have)? ?(?:hit|reached) (?:usage )?your (?:[\w.-]+ ){0,4}(?:usage )?limit${LIMIT_END}`), since: '0.19 with its typo, 0.4x on' },
+  { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have)? ?(?:hit|reached) (?:usage )?your (?:[\w.'-]+ ){0,4}(?:usage )?limit${LIMIT_END}`), since: '0.19 with its typo, 0.4x on' },
   { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^(?:the )?usage limit (?:has been )?reached${LIMIT_END}`), since: '0.1x, raw body' },
   { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve)? hit your spend(?:ing)? cap\b`), since: '0.130' },
   { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^your workspace is out of credits\b`), since: '0.120' },
@@ -48,7 +48,7 @@ export const DENIAL_TEXTS: readonly FailureText[] = [
 export const FAILURE_TEXTS: readonly FailureText[] = [
   ...DENIAL_TEXTS,
   ...LIMIT_TEXTS,
-  { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`\b(?:usage|session|weekly|5-hour|opus|sonnet) limit reached\b|\bhit your (?:[\w.-]+ ){0,5}limit\b|\bout of extra usage\b|\byour limit will reset\b`) },
+  { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`\b(?:usage|session|weekly|5-hour|opus|sonnet) limit reached\b|\bhit your (?:[\w.'-]+ ){0,5}limit\b|\bout of extra usage\b|\byour limit will reset\b`) },
   { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`\b(?:hit (?:usage )?your usage limit|usage[_ ]limit[_ ](?:has been )?(?:reached|exceeded)|insufficient[_ ]quota|exceeded your current quota|out of credits|spend cap)\b`) },
   ...LOGIN_TEXTS,
 
