@@ -1,8 +1,7 @@
 import { attemptId, isEnded, type DispatchRecord } from '#contract';
-import { appendReceipt } from '#receipts';
+import { appendReceipt, payOwed } from '#receipts';
 import { markDelivered, writeReceipt } from '#runner';
 import type { Conclusion } from './conclusion-file.js';
-import { payOwed } from './owed.js';
 import type { Resources } from './resources.js';
 
 /**
@@ -34,7 +33,7 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
     });
     // From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'.
     const now = await records.read(dispatch);
-    if (now && isEnded(now.state)) await payOwed(resources, dispatch);
+    if (now && isEnded(now.state)) await payOwed(resources.outbox, dispatch);
     else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);
     log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state: now?.state }, 'delivered');
   } else {

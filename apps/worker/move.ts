@@ -1,7 +1,7 @@
 import type { DispatchRecord } from '#contract';
 import { isEnded } from '#contract';
 import type { Next } from '#queue';
-import { payOwed } from './owed.js';
+import { payOwed } from '#receipts';
 import type { Resources } from './resources.js';
 
 /** Moves or ends a dispatch that waits, and does what is owed then: its new ticket, or its line. False: it waits no more. */
@@ -10,7 +10,7 @@ export async function move(resources: Resources, record: DispatchRecord, next: N
   if (!(await transitions.change(record, next))) return false;
   log.info({ dispatch: record.id, from: record.lane, to: next.change.lane ?? next.state, why }, 'waiting work was decided again');
   const now = await records.read(record.id);
-  if (now && isEnded(now.state)) await payOwed(resources, record.id);
+  if (now && isEnded(now.state)) await payOwed(resources.outbox, record.id);
   else if (now && now.state !== 'running') await tickets.add([now]);
   return true;
 }

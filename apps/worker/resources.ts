@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Config, LaneConfig } from '#contract';
 import type { MeterFeed } from './meter-feed.js';
 import type { Gate, Wakes } from '#gate';
+import type { Outbox } from '#receipts';
 import type { Tickets, Transitions } from '#queue';
 import type { SupervisorKind } from '#runner';
 import type { Records } from '#store';
@@ -26,6 +27,7 @@ export type Resources = {
   transitions: Transitions;
   tickets: Tickets;
   folders: Folders;
+  outbox: Outbox;
   meters: MeterFeed;
   supervisor: SupervisorKind;
   node: string;

@@ -1,5 +1,5 @@
+import { payOldOwed } from '#receipts';
 import { keys } from '#store';
-import { payOldOwed } from './owed.js';
 import type { Resources } from './resources.js';
 
 /** The next look at a waiting record whose ticket is there. */
@@ -29,6 +29,6 @@ export async function sweep(resources: Resources): Promise<{ ticketsAdded: numbe
     // Moved on, so that a deep queue isn't read again on each pass; XX: it may have started meanwhile.
     await redis.zadd(keys.due, 'XX', now + LOOK_AGAIN_MS, id);
   }
-  const linesPaid = await payOldOwed(resources, now, config.timing.owedRepairMs);
+  const linesPaid = await payOldOwed(resources.outbox, now, config.timing.owedRepairMs);
   return { ticketsAdded, linesPaid };
 }

@@ -59,6 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     transitions: openTransitions(redis, config),
     tickets: openTickets(redis),
     folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
+    outbox: { redis, folder: join(stateDir, 'receipts') },
     supervisor,
     node: config.nodeId,
     log,
