@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { presentClis } from './scripts/real-clis.mjs';
+
+/** The vendors' own CLIs, when `scripts/real-clis.mjs` fetched them; the tests in test/real need them. */
+const clis = presentClis();
 
 /** `import text from './x.lua'` gives the file's text, as esbuild's text loader does in the bundle. */
 const textModules = {
@@ -17,7 +21,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['cmo-source', 'node', 'import', 'module', 'default'], externalConditions: ['node', 'import', 'module', 'default'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/vendor-sim/**', 'node_modules/**'],
+    exclude: ['test/vendor-sim/**', 'node_modules/**', ...(clis ? [] : ['test/real/**'])],
+    env: clis ? { CMO_TEST_REAL_CODEX: clis.codex, CMO_TEST_REAL_CLAUDE: clis.claude } : {},
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
