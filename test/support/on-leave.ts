@@ -11,7 +11,11 @@ export function onLeave(callback: () => void): void {
 
 function listen(): void {
   process.once('exit', runAll);
-  for (const [signal, code] of [['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const) {
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const) {
     process.once(signal, () => process.exit(code));
   }
 }

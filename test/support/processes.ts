@@ -47,7 +47,9 @@ export function processesWith(value?: string, name = 'CMO_ATTEMPT'): MarkedProce
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
     if (!Number.isInteger(pid) || !isAlive(pid)) continue;
-    const mark = environmentOf(pid)?.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
+    const mark = environmentOf(pid)
+      ?.find((line) => line.startsWith(`${name}=`))
+      ?.slice(name.length + 1);
     if (mark === undefined || (value !== undefined && mark !== value)) continue;
     found.push({ pid, mark, command: commandOf(pid) });
   }

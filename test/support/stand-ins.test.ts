@@ -12,7 +12,11 @@ const CODEX = ['exec', '-', '--json', '--skip-git-repo-check', '--sandbox', 'wor
 const CLAUDE = ['-p', '--output-format', 'stream-json', '--verbose', '--model', 'sonnet', '--dangerously-skip-permissions'];
 
 type Line = Record<string, unknown>;
-const parse = (text: string): Line[] => text.split('\n').filter(Boolean).map((line) => JSON.parse(line) as Line);
+const parse = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
 
 function start(name: string, args: string[], prompt: string, more: Record<string, string> = {}) {
   const folder = tempFolder('standin');
@@ -81,7 +85,10 @@ test('a start and an end stand in the ledger with the attempt and the pid', asyn
 });
 
 test('without write access the tool is not run', async () => {
-  for (const [name, args] of [['codex', CODEX.map((word) => (word === 'workspace-write' ? 'read-only' : word))], ['claude', CLAUDE.slice(0, -1)]] as const) {
+  for (const [name, args] of [
+    ['codex', CODEX.map((word) => (word === 'workspace-write' ? 'read-only' : word))],
+    ['claude', CLAUDE.slice(0, -1)],
+  ] as const) {
     const run = start(name, args, '[[sim:tool cmd="touch written"]]');
     expect((await run.ended).code).toBe(0);
     expect(existsSync(join(run.folder, 'written'))).toBe(false);
@@ -89,7 +96,11 @@ test('without write access the tool is not run', async () => {
 });
 
 test('SIGTERM ends codex by the signal and claude with 143, and their sleeping children with them', async () => {
-  for (const [name, args, code, signal] of [['codex', CODEX, null, 'SIGTERM'], ['codex-wrapper', CODEX, null, 'SIGTERM'], ['claude', CLAUDE, 143, null]] as const) {
+  for (const [name, args, code, signal] of [
+    ['codex', CODEX, null, 'SIGTERM'],
+    ['codex-wrapper', CODEX, null, 'SIGTERM'],
+    ['claude', CLAUDE, 143, null],
+  ] as const) {
     const mark = `${name}.${process.pid}`;
     const run = start(name, args, '[[sim:hang]]', { CMO_ATTEMPT: mark });
     await waitUntil(() => processesWith(mark).some(({ command }) => command.startsWith('sleep')));
