@@ -14,8 +14,9 @@ export type Outbox = { redis: Redis; folder: string };
  */
 export async function payOwed({ redis, folder }: Outbox, id: string): Promise<boolean> {
   const record = await openRecords(redis).read(id);
-  const ended = record !== null && isEnded(record.state);
-  if (ended) await appendReceipt(folder, dispatchLine(record, record.state));
+  const state = record?.state;
+  const ended = record !== null && state !== undefined && isEnded(state);
+  if (ended) await appendReceipt(folder, dispatchLine(record, state));
   await redis.zrem(keys.owed, id);
   return ended;
 }
