@@ -54,8 +54,11 @@ const DECISION: Chosen = {
   independence: null,
 };
 
+/** `lane` is never null here: a record that is deferred at once gets that afterwards. */
+export type RecordChange = Omit<Partial<DispatchRecord>, 'lane'> & { lane?: string };
+
 /** A queued record on a lane, as the api would make it. */
-export function testRecord(config: Config, change: Partial<DispatchRecord> & { lane?: string } = {}): DispatchRecord {
+export function testRecord(config: Config, change: RecordChange = {}): DispatchRecord {
   const lane = laneOf(config, change.lane ?? 'codex');
   const id = change.id ?? newId();
   const decision: Chosen = { ...DECISION, lane: lane.id, vendor: lane.vendor, model: lane.models.balanced.model };

@@ -3,7 +3,7 @@ import { attemptId, errorBody, type Config, type DispatchRecord, type LaneConfig
 import { laneCost, openGate, type Gate } from '#gate';
 import { openQueue, openTickets, openTransitions, type Closing, type DeliverAnswer, type DispatchQueue, type Next, type StartAnswer, type Tickets, type Transitions } from '#queue';
 import { openRecords, queueName, type Records } from '#store';
-import { laneOf, testRecord } from '../../support/records.js';
+import { laneOf, testRecord, type RecordChange } from '../../support/records.js';
 
 /** What the tests of the queue do to it, in the steps that the worker takes. */
 export type Desk = {
@@ -14,7 +14,7 @@ export type Desk = {
   records: Records;
   tickets: Tickets;
   /** One new dispatch, submitted. */
-  submit(change?: Partial<DispatchRecord> & { lane?: string }): Promise<DispatchRecord>;
+  submit(change?: RecordChange): Promise<DispatchRecord>;
   read(id: string): Promise<DispatchRecord>;
   /** Reserves under this token, as before a fetch; throws when it is refused. */
   reserve(token: string, lane?: string): Promise<void>;

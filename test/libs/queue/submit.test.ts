@@ -4,7 +4,7 @@ import { errorBody, ticketId, type DispatchRecord } from '#contract';
 import { openQueue, type NewDispatch } from '#queue';
 import { keys, queueName } from '#store';
 import { auditIndexes } from '../../support/audit.js';
-import { newId, testConfig, testRecord } from '../../support/records.js';
+import { newId, testConfig, testRecord, type RecordChange } from '../../support/records.js';
 import { startRedis, type TestRedis } from '../../support/redis.js';
 import { openDesk, type Desk } from './desk.js';
 
@@ -24,14 +24,14 @@ beforeEach(async () => {
 });
 afterEach(() => desk.close());
 
-const fresh = (change: Partial<DispatchRecord> & { lane?: string } = {}, prompt = 'the prompt'): NewDispatch => ({ record: testRecord(config, change), blobs: { prompt, schema: null, env: '{"HOME":"/h"}' } });
-const ofBatch = (batch: string): Partial<DispatchRecord> => {
+const fresh = (change: RecordChange = {}, prompt = 'the prompt'): NewDispatch => ({ record: testRecord(config, change), blobs: { prompt, schema: null, env: '{"HOME":"/h"}' } });
+const ofBatch = (batch: string): RecordChange => {
   const id = newId();
   return { id, class: 'batch', request: { id, cwd: '/tmp', hasSchema: false, envNames: [], batch } };
 };
 /** Ids in the order in which BullMQ will hand their tickets out. */
 const order = async (queue = lane): Promise<string[]> => {
-  const jobs = await redis.zrange(`${keys.bull}:${queue}:prioritized`, 0, -1);
+  const jobs = await redis.zrange(`${keys.bull}:${queue}:prioritized`, '0', '-1');
   return jobs.map((job) => job.replace(/-\d+$/, ''));
 };
 
@@ -112,7 +112,7 @@ describe('submit', () => {
     const news = fresh();
     const [record] = await desk.queue.submit([{ ...news, record: { ...news.record, state: 'deferred', lane: null, account: null, error: errorBody('CMO_E_DEFERRED') } }]);
     expect(record).toMatchObject({ state: 'deferred', lane: null, endedAt: expect.any(Number), error: { code: 'CMO_E_DEFERRED' } });
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([news.record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([news.record.id]);
     expect(await redis.keys(`${keys.bull}:*`)).toEqual([]);
     expect(await auditIndexes(redis)).toEqual([]);
   });

@@ -158,7 +158,7 @@ describe('deliver', () => {
     const record = await desk.run(await desk.submit());
     expect(await desk.deliver(record, { success: true })).toEqual({ answer: 'delivered', state: 'succeeded' });
     expect(await desk.read(record.id)).toMatchObject({ state: 'succeeded', endedAt: expect.any(Number) });
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
     expect(await redis.smembers(keys.running(config.nodeId))).toEqual([]);
     const snapshot = await desk.gate.snapshot('codex');
     expect(snapshot).toMatchObject({ inFlight: 0, lastEnd: expect.any(Number) });
@@ -182,10 +182,10 @@ describe('deliver', () => {
     expect(await desk.deliver(record, { next: rerouted(record, claude) })).toEqual({ answer: 'delivered', state: 'queued' });
     const next = await desk.read(record.id);
     expect(next).toMatchObject({ state: 'queued', attempt: 2, lane: 'claude', account: 'claude', tag: record.tag });
-    expect(await redis.zrange(keys.line(queueName('claude', config.nodeId)), 0, -1)).toEqual([record.id]);
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([]);
+    expect(await redis.zrange(keys.line(queueName('claude', config.nodeId)), '0', '-1')).toEqual([record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([]);
     await desk.tickets.add([next]);
-    const [ticket] = await redis.zrange(`${keys.bull}:${queueName('claude', config.nodeId)}:prioritized`, 0, -1, 'WITHSCORES');
+    const [ticket] = await redis.zrange(`${keys.bull}:${queueName('claude', config.nodeId)}:prioritized`, '0', '-1', 'WITHSCORES');
     expect(ticket).toBe(`${record.id}-2`);
   });
 
@@ -246,7 +246,7 @@ describe('cancel', () => {
     const record = await desk.submit();
     expect(await desk.queue.cancel(record.id)).toEqual(cancelled);
     expect(await desk.read(record.id)).toMatchObject({ state: 'cancelled', cancelAsked: true, endedAt: expect.any(Number), error: { code: 'CMO_E_CANCELLED' } });
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
     await desk.reserve('t');
     expect(await desk.start(record, 't')).toEqual({ answer: 'stale', state: 'cancelled' });
     expect(await ids()).toEqual([]);
@@ -291,7 +291,7 @@ describe('unstart', () => {
     expect(await wakesOf(async () => expect(await desk.transitions.unstart(record, 1, config.nodeId)).toBe(true))).toEqual(['codex']);
     expect(await desk.read(record.id)).toMatchObject({ state: 'queued', attempt: 1, node: null, startedAt: null, tag: record.tag });
     expect(await ids()).toEqual([]);
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([]);
     expect(await desk.transitions.unstart(record, 1, config.nodeId)).toBe(false);
     await desk.run(await desk.read(record.id));
   });
@@ -311,7 +311,7 @@ describe('unstart', () => {
     await desk.queue.cancel(record.id);
     await desk.transitions.unstart(record, 1, config.nodeId);
     expect(await desk.read(record.id)).toMatchObject({ state: 'cancelled', error: { code: 'CMO_E_CANCELLED' }, endedAt: expect.any(Number) });
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
   });
 
   test('leaves alone what runs elsewhere or as another attempt', async () => {
@@ -370,7 +370,7 @@ describe('change', () => {
     const error = errorBody('CMO_E_DEFERRED', undefined, { retryAfter: '2030-01-01T00:00:00.000Z' });
     expect(await desk.transitions.change(record, { state: 'deferred', event: 'deferred', change: { error } })).toBe(true);
     expect(await desk.read(record.id)).toMatchObject({ state: 'deferred', error, endedAt: expect.any(Number) });
-    expect(await redis.zrange(keys.owed, 0, -1)).toEqual([record.id]);
+    expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
   });
 
   test('leaves what runs alone', async () => {
