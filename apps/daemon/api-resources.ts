@@ -3,19 +3,18 @@ import type { Environment, Paths } from '#config';
 import type { Config } from '#contract';
 import { openGate } from '#gate';
 import { openQueue } from '#queue';
-import { readDispatch } from '#receipts';
+import { payOwed } from '#receipts';
 import { findExecutable } from '#runner/find-executable';
 import { openRecords, type Changes } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
-import { payOwed } from '#worker/owed';
 import type { Redis } from 'ioredis';
+import { receiptLookup } from './receipts-of.js';
 
 export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: Config; env: Environment; log: Log; daemon: ApiResources['daemon'] };
 
 /** The real things behind the HTTP interface. */
 export function apiResources({ redis, changes, paths, config, env, log, daemon }: ApiParts): ApiResources {
   const records = openRecords(redis);
-  const folders = { runs: paths.runs, receipts: paths.receipts };
   return {
     config,
     records,
@@ -35,8 +34,10 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon }
       return checked.ok ? [] : checked.details;
     },
     refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
-    receipts: (dispatch) => readDispatch(paths.receipts, dispatch),
-    writeLine: (dispatch) => payOwed({ redis, records, folders, log }, dispatch),
+    receipts: receiptLookup(paths.receipts),
+    writeLine: async (dispatch) => {
+      await payOwed({ redis, folder: paths.receipts }, dispatch);
+    },
     daemon,
   };
 }

@@ -25,6 +25,8 @@ export type WorkerOptions = {
   config: Config;
   stateDir: string;
   log: Log;
+  /** No other node can reach this Redis (a private one on a unix socket): after a scan nobody else has runs to assert. */
+  soleNode?: boolean;
   /** The bundled Node supervisor, for boxes without sh, setpriv or /proc. */
   supervisorScript: string;
   supervisor?: SupervisorKind;
@@ -77,11 +79,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   // Before the first fetch: what runs here is found, adopted and counted.
   await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
-  await scan(resources, roster);
+  const look = async (): Promise<void> => {
+    await scan(resources, roster);
+    if (options.soleNode) await gate.asserted();
+  };
+  await look();
 
   const { timing } = config;
   const upkeep = [
-    every(timing.sweepMs, 'the scan', () => scan(resources, roster), log),
+    every(timing.sweepMs, 'the scan', look, log),
     every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
     every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
     every(RECOUNT_MS, 'the recount', () => recount(resources), log),

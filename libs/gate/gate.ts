@@ -35,6 +35,8 @@ export interface Gate {
   /** Differences that the sums had against the raw reservations; mended. */
   recount(account: string): Promise<Record<string, number>>;
   accounts(): string[];
+  /** All runs there can be were asserted since this Redis started: only for a node that has the Redis to itself. */
+  asserted(): Promise<void>;
 }
 
 export type RenewedRun = { dispatch: string; attempt: number; lane: LaneConfig; node: string; class: string; project: string; cost: CostVector; ttlMs: number };
@@ -110,6 +112,12 @@ export function openGate(redis: Redis, config: Config): Gate {
 
     async recount(account) {
       return evaluateJson<Record<string, number>>(redis, operations.recount, gateKeys(account), wakeOf(account));
+    },
+
+    async asserted() {
+      const [seconds, micros] = await redis.time();
+      const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      for (const account of this.accounts()) await redis.hset(keys.gate(account).flags, 'asserted', now);
     },
 
     accounts: () => [...new Set(config.lanes.map((lane) => lane.account))],

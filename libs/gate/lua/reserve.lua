@@ -21,8 +21,11 @@ if held and in_flight(held) and not a.dry then
 end
 
 -- A Redis that was restarted may know less than it acknowledged: live nodes assert their runs first.
+-- Where one node has this Redis to itself, its word that it has done so (`asserted`) ends the grace at once.
 -- LASTSAVE is the server's start until something is saved, and costs nothing; INFO is asked only when it is recent.
-if a.grace > 0 and math.floor(now / 1000) - redis.call('LASTSAVE') <= math.ceil(a.grace / 1000) then
+local saved = redis.call('LASTSAVE')
+local asserted = tonumber(redis.call('HGET', G.flags, 'asserted') or '0') >= saved * 1000
+if a.grace > 0 and not asserted and math.floor(now / 1000) - saved <= math.ceil(a.grace / 1000) then
   local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
   if up and up * 1000 < a.grace then return refuse('restart', now + 500) end
 end

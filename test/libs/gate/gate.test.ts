@@ -173,3 +173,17 @@ test('a Redis that has just been restarted admits nothing until live nodes could
     await own.close();
   }
 });
+
+test('a node that has the Redis to itself ends the grace with its word', async () => {
+  const config = testConfig({ timing: { restartGraceMs: 60_000 } });
+  const own = await startRedis();
+  try {
+    const gate = openGate(own.client(), config);
+    await gate.read(reading(1));
+    expect(await reserve(gate, config, 'a')).toMatchObject({ ok: false, reason: 'restart' });
+    await gate.asserted();
+    expect(await reserve(gate, config, 'b')).toMatchObject({ ok: true });
+  } finally {
+    await own.close();
+  }
+});
