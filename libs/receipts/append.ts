@@ -1,18 +1,61 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceiptLine } from '#contract';
 
+export type Appended = { written: true; file: string } | { written: false; why: string };
+
 /**
- * Appends one line to `YYYY-MM.jsonl` (UTC, by the receipt's own time): one O_APPEND write, then fsync. Two processes
- * may write the same line after a crash; readers drop repeats by (kind, id).
+ * Puts one line at the end of the month's file (`YYYY-MM.jsonl`, by the receipt's own time, UTC) and returns when it is on
+ * the disk. One write with O_APPEND: lines of several writers never mix. Repeating it is harmless, readers drop repeats.
+ * A full or broken disk is an answer, not an exception: whoever owes the line tries again.
  */
-export async function appendReceipt(folder: string, receipt: ReceiptLine): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = await open(join(folder, `${receipt.at.slice(0, 7)}.jsonl`), 'a', 0o600);
+export async function appendReceipt(folder: string, line: ReceiptLine): Promise<Appended> {
+  const file = join(folder, `${monthOf(line.at)}.jsonl`);
   try {
-    await file.write(`${JSON.stringify(receipt)}\n`);
-    await file.sync();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { handle, isNew } = await openForAppend(file);
+    try {
+      const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${JSON.stringify(line)}\n`);
+      const { bytesWritten } = await handle.write(bytes);
+      if (bytesWritten !== bytes.length) return { written: false, why: `only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}` };
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (isNew) await syncFolder(folder);
+    return { written: true, file };
+  } catch (error) {
+    return { written: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** `YYYY-MM` in UTC. Throws for a time that is none: receipts are ours. */
+export function monthOf(at: string): string {
+  return new Date(at).toISOString().slice(0, 7);
+}
+
+async function openForAppend(file: string): Promise<{ handle: FileHandle; isNew: boolean }> {
+  try {
+    return { handle: await open(file, 'ax+', 0o600), isNew: true };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return { handle: await open(file, 'a+', 0o600), isNew: false };
+  }
+}
+
+/** A write that a crash or a full disk cut leaves a torn line; ours must not become its tail. */
+async function endsOpen(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  if (size === 0) return false;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== 0x0a;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
   } finally {
-    await file.close();
+    await handle.close();
   }
 }

@@ -1,3 +1,2 @@
-export { appendReceipt } from './append.js';
-export { dispatchLine } from './dispatch-line.js';
-export { payOldOwed, payOwed, type Outbox } from './owed.js';
+export { appendReceipt, monthOf, type Appended } from './append.js';
+export { listReceipts, readReceipts, type ReadOptions, type ReceiptFilter } from './read.js';
