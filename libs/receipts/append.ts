@@ -2,31 +2,24 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceiptLine } from '#contract';
 
-export type Appended = { written: true; file: string } | { written: false; why: string };
-
 /**
  * Puts one line at the end of the month's file (`YYYY-MM.jsonl`, by the receipt's own time, UTC) and returns when it is on
  * the disk. One write with O_APPEND: lines of several writers never mix. Repeating it is harmless, readers drop repeats.
- * A full or broken disk is an answer, not an exception: whoever owes the line tries again.
+ * Throws when the disk doesn't take it whole: the line is owed still.
  */
-export async function appendReceipt(folder: string, line: ReceiptLine): Promise<Appended> {
+export async function appendReceipt(folder: string, line: ReceiptLine): Promise<void> {
   const file = join(folder, `${monthOf(line.at)}.jsonl`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { handle, isNew } = await openForAppend(file);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { handle, isNew } = await openForAppend(file);
-    try {
-      const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${JSON.stringify(line)}\n`);
-      const { bytesWritten } = await handle.write(bytes);
-      if (bytesWritten !== bytes.length) return { written: false, why: `only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}` };
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    if (isNew) await syncFolder(folder);
-    return { written: true, file };
-  } catch (error) {
-    return { written: false, why: error instanceof Error ? error.message : String(error) };
+    const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${JSON.stringify(line)}\n`);
+    const { bytesWritten } = await handle.write(bytes);
+    if (bytesWritten !== bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
+  if (isNew) await syncFolder(folder);
 }
 
 /** `YYYY-MM` in UTC. Throws for a time that is none: receipts are ours. */
