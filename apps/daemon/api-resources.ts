@@ -8,7 +8,7 @@ import { findExecutable } from '#runner/find-executable';
 import { openRecords, type Changes } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
 import type { Redis } from 'ioredis';
-import { receiptLookup } from './receipts-of.js';
+import { receiptLookup } from './receipt-lookup.js';
 
 export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: Config; env: Environment; log: Log; daemon: ApiResources['daemon'] };
 

@@ -4,12 +4,12 @@ import { createApi, type Log } from '#api';
 import { makeOwnFolder, type Environment, type Paths } from '#config';
 import { errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
 import { take } from '#runner/lock-file';
-import { connect, watchChanges } from '#store';
+import { connect, watchChanges, type Records } from '#store';
 import { startWorker, type Worker } from '#worker';
 import { apiResources } from './api-resources.js';
 import { apiSocket } from './api-socket.js';
 import { daemonLockPath } from './client/look-for-daemon.js';
-import { watchIdle } from './idle.js';
+import { stopWhenIdle } from './idle.js';
 import { Life, type StopOptions } from './life.js';
 import { takeNodeLease } from './node-lease.js';
 import { claimLayout } from './redis/layout.js';
@@ -92,6 +92,12 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     });
     life.onLeave('queue', () => resources.queue.close());
     const api = await createApi(resources);
+    const socket = apiSocket(paths.apiSocket, api.app.server, (error) => {
+      if (error) log.error({ err: error }, 'the api socket was removed by hand and can not be made again');
+      else log.warn({ socket: paths.apiSocket }, 'the api socket was removed by hand and made again');
+    });
+    // Whoever still reads its answer gets it first: steps are undone last first.
+    life.onLeave('open connections', () => socket.close());
     life.onLeave('api', () => api.close());
 
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
@@ -99,26 +105,9 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     worker = started;
     life.onLeave('worker', ({ kill }) => started.stop({ kill }));
 
-    const socket = apiSocket(paths.apiSocket, api.app.server, (error) => {
-      if (error) log.error({ err: error }, 'the api socket was removed by hand and can not be made again');
-      else log.warn({ socket: paths.apiSocket }, 'the api socket was removed by hand and made again');
-    });
-    life.onLeave('open connections', () => socket.close());
     await socket.open();
 
-    const somethingToDo = async (): Promise<boolean> => {
-      if (!started.idle() || api.busy()) return true;
-      const counts = await resources.records.counts();
-      return LIVE_STATES.some((state) => counts[state] > 0);
-    };
-    const idle = watchIdle(config.timing.idleStopMs, somethingToDo, () => performance.now(), () => void leaveIfIdle());
-    const leaveIfIdle = async (): Promise<void> => {
-      await socket.pause();
-      await api.drained();
-      // Whoever got in before the pause was told that it is recorded.
-      if (await somethingToDo().catch(() => true)) await socket.open();
-      else await life.stop({ kill: false, keepRedis: false, why: 'nothing waits or runs' });
-    };
+    const idle = stopWhenIdle({ life, socket, api, log, idleMs: config.timing.idleStopMs, isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)) });
     life.onLeave('socket', async () => {
       idle.stop();
       await lock.update({ phase: 'stopping', version: VERSION });
@@ -132,6 +121,11 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     log.error({ err: error }, 'the start ended in a bug');
     return fail(errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: [error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : 'for an unknown reason'] }));
   }
+}
+
+async function waitsOrRuns(records: Pick<Records, 'counts'>): Promise<boolean> {
+  const counts = await records.counts();
+  return LIVE_STATES.some((state) => counts[state] > 0);
 }
 
 function folderProblemOf(paths: Paths): ErrorBody | null {

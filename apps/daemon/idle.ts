@@ -1,24 +1,54 @@
+import type { Api, Log } from '#api';
+import type { ApiSocket } from './api-socket.js';
+import type { Life } from './life.js';
+
 /**
  * Ends a daemon that nobody needs: nothing waits or runs anywhere for `idleMs` on end. What can't be asked (Redis is away)
  * counts as busy.
+ *
+ *   watching ──idle for idleMs──▶ closing the door ──still nothing──▶ the daemon leaves
+ *       ▲                               └──work came in just before──┐
+ *       └────────────────────────── door open again ◀────────────────┘
  */
-export type IdleWatch = { stop(): void };
+export type IdleParts = {
+  life: Pick<Life, 'stop'>;
+  socket: Pick<ApiSocket, 'open' | 'pause'>;
+  api: Pick<Api, 'drained'>;
+  log: Log;
+  idleMs: number;
+  isBusy(): Promise<boolean>;
+};
 
-export function watchIdle(idleMs: number, busy: () => Promise<boolean>, now: () => number, onIdle: () => void): IdleWatch {
-  const every = Math.min(Math.max(idleMs / 10, 20), 15_000);
-  let since = now();
+export function stopWhenIdle({ life, socket, api, log, idleMs, isBusy }: IdleParts): { stop(): void } {
+  const leave = (): void => void life.stop({ kill: false, keepRedis: false, why: 'nothing waits or runs' });
+  const busy = (): Promise<boolean> => isBusy().catch(() => true);
+  let since = performance.now();
   let looking = false;
-  const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    busy()
-      .catch(() => true)
-      .then((isBusy) => {
-        if (isBusy) since = now();
-        else if (now() - since >= idleMs) onIdle();
-      })
-      .finally(() => (looking = false));
-  }, every);
+
+  async function look(): Promise<void> {
+    if (await busy()) since = performance.now();
+    if (performance.now() - since < idleMs) return;
+    await socket.pause();
+    await api.drained();
+    // Whoever came in before the door was closed was told that it is recorded.
+    if (!(await busy())) return leave();
+    since = performance.now();
+    await socket.open();
+  }
+
+  const timer = setInterval(
+    () => {
+      if (looking) return;
+      looking = true;
+      look()
+        .catch((error: unknown) => {
+          log.error({ err: error }, 'the api socket can not be opened again');
+          leave();
+        })
+        .finally(() => (looking = false));
+    },
+    Math.min(Math.max(idleMs / 10, 20), 15_000),
+  );
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
