@@ -28,7 +28,6 @@ export class LineTail {
   }
 }
 
-// eslint-disable-next-line no-control-regex -- terminal escapes are what is looked for
 const ANSI = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))|\u0000/g;
 
 export function stripAnsi(text: string): string {

@@ -20,7 +20,8 @@ export class StreamReader implements RunReader {
   private readonly splitter: LineSplitter;
   private readonly stray = new LineTail();
   private readonly errors = new LineTail();
-  private document: string | null = '';
+  /** Lines of a document laid out over several, null once it is clear that there is none. */
+  private document: { lines: string[]; size: number } | null = { lines: [], size: 0 };
   private objects = 0;
   private known = 0;
   private floodTold = false;
@@ -55,7 +56,7 @@ export class StreamReader implements RunReader {
     const understood = this.known;
     if (rest !== null) this.line(rest);
     const torn = rest !== null && rest.trim() !== '' && this.known === understood;
-    if (this.known === 0 && this.document !== null) this.wholeDocument(this.document);
+    if (this.known === 0 && this.document !== null) this.wholeDocument(this.document.lines.join('\n'));
     const folded = this.fold.folded(exit);
     const answer = readAnswer(folded, exit);
     const facts: RunFacts = {
@@ -87,19 +88,32 @@ export class StreamReader implements RunReader {
       this.keepStray(line);
       return [];
     }
-    return events.flatMap((event) => {
-      this.objects += 1;
-      const signals = this.fold.event(event);
-      if (signals === null) return provesLife(event) ? [{ kind: 'progress' }] : [];
-      this.known += 1;
-      this.document = null;
-      return signals;
-    });
+    const understood = this.known;
+    const signals = events.flatMap((event) => this.event(event));
+    if (this.known === understood) this.keepDocument(line);
+    return signals;
+  }
+
+  private event(event: JsonObject): StreamSignal[] {
+    this.objects += 1;
+    const signals = this.fold.event(event);
+    if (signals === null) return provesLife(event) ? [{ kind: 'progress' }] : [];
+    this.known += 1;
+    this.document = null;
+    return signals;
   }
 
   private keepStray(line: string): void {
     this.stray.add(line.slice(0, 4096));
-    if (this.document !== null) this.document = this.document.length + line.length > DOCUMENT_MAX ? null : `${this.document}${line}\n`;
+    this.keepDocument(line);
+  }
+
+  private keepDocument(line: string): void {
+    const { document } = this;
+    if (document === null || (document.lines.length === 0 && !/^\s*[{[]/.test(line))) return;
+    document.size += line.length;
+    document.lines.push(line);
+    if (document.size > DOCUMENT_MAX) this.document = null;
   }
 
   /** `--output-format json` laid out over lines: one object, or one array of events. */
