@@ -52,6 +52,7 @@ function resolveLane(sources: Sources, id: string, entry: LaneEntry, base: LaneC
     env: own('env', base.env, entry.env && Object.fromEntries(entry.env)),
     passEnv: own('passEnv', base.passEnv, entry.passEnv),
     allowEndpoint: own('allowEndpoint', base.allowEndpoint, entry.allowEndpoint),
+    usageUrl: own('usageUrl', base.usageUrl, entry.usageUrl),
     freshnessMs: own('freshness', base.freshnessMs, entry.freshness, once(file, ['freshness', id], file.content.freshness?.get(id), ['lanes', id, 'freshness'], entry.freshness)),
     silenceMs: own('silence', base.silenceMs, entry.silence),
     cost: resolveCost(sources, id, entry, base),

@@ -38,6 +38,7 @@ function laneRows(lane: LaneConfig): ConfigRow[] {
     { path: `${at}.env`, value: lane.env, secret: true },
     { path: `${at}.passEnv`, value: lane.passEnv },
     { path: `${at}.allowEndpoint`, value: lane.allowEndpoint },
+    { path: `${at}.usageUrl`, value: lane.usageUrl },
     { path: `${at}.freshness`, value: lane.freshnessMs },
     { path: `${at}.silence`, value: lane.silenceMs },
     ...group(`${at}.cost`, lane.cost),

@@ -21,6 +21,8 @@ export type LaneConfig = {
   allowEndpoint: boolean;
   /** Age up to which a reading is fresh, ms. */
   freshnessMs: number;
+  /** Where claude's usage is asked while no run tells it; null: where the lane's CLI itself goes. */
+  usageUrl: string | null;
   /** No progress on the vendor's stream for this long ends the run as `silence`, ms. */
   silenceMs: number;
   /** Points a started attempt is taken to cost before it was measured, per kind of window. */
@@ -47,6 +49,10 @@ export type Timing = {
   nodeLeaseMs: number;
   nodeRenewMs: number;
   heartbeatMs: number;
+  /** How often the prober looks which meter is due. */
+  probeMs: number;
+  /** Runs that end within this time of each other share one question to the vendor. */
+  probeGatherMs: number;
   /** The daemon stops itself after this long with nothing waiting or running. */
   idleStopMs: number;
   /** Closing after a refusal that stated no reset: 5, 10, 20, 40, 60 min. */
@@ -95,7 +101,7 @@ const claudeModels: Record<Tier, TierModel> = {
   fast: { model: 'haiku', effort: 'low' },
 };
 
-const lane = { slots: null, env: {}, passEnv: [], allowEndpoint: false, cost: { five_hour: 1, weekly: 0.2, monthly: 0.2, other: 1 } };
+const lane = { slots: null, env: {}, passEnv: [], allowEndpoint: false, usageUrl: null, cost: { five_hour: 1, weekly: 0.2, monthly: 0.2, other: 1 } };
 
 export const DEFAULT_TIMING: Timing = {
   tokenLeaseMs: 10_000,
@@ -110,6 +116,8 @@ export const DEFAULT_TIMING: Timing = {
   nodeLeaseMs: 15_000,
   nodeRenewMs: 5_000,
   heartbeatMs: 5_000,
+  probeMs: 1_000,
+  probeGatherMs: 1_500,
   idleStopMs: 30 * 60_000,
   refusalMs: [5, 10, 20, 40, 60].map((minutes) => minutes * 60_000),
   ticketRepairMs: 5_000,
