@@ -8,7 +8,13 @@ import { isAbsolute, join } from 'node:path';
 export function findExecutable(command: string, path: string): string | null {
   if (isAbsolute(command)) return isExecutable(command) ? command : null;
   if (command === '' || command.includes('/')) return null;
-  return path.split(':').filter(isAbsolute).map((folder) => join(folder, command)).find(isExecutable) ?? null;
+  return (
+    path
+      .split(':')
+      .filter(isAbsolute)
+      .map((folder) => join(folder, command))
+      .find(isExecutable) ?? null
+  );
 }
 
 function isExecutable(file: string): boolean {

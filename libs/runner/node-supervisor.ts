@@ -83,16 +83,16 @@ async function run(words: Words, env: Record<string, string>): Promise<void> {
   writeRenamed(join(folder, 'run.json'), { ...ownIdentity(), cliPid: cli.pid, cliTicks: leader.ticks === -1 ? null : leader.ticks });
   await syncFolder(folder);
 
-  let ending: Promise<unknown> | null = null;
+  const endings: Promise<unknown>[] = [];
   const clock = setTimeout(() => {
     closeSync(openSync(join(folder, 'timed-out'), 'w', 0o600));
-    ending = endMarked(tree, { graceMs: words.graceMs, killMs: 2_000 });
+    endings.push(endMarked(tree, { graceMs: words.graceMs, killMs: 2_000 }));
   }, words.deadlineMs);
 
   const code = await leaving;
   clearTimeout(clock);
-  await ending;
-  await writeExit(folder, code, ending !== null, (await couldNotStart(code, folder)) ? 'exec' : null);
+  await Promise.all(endings);
+  await writeExit(folder, code, endings.length > 0, (await couldNotStart(code, folder)) ? 'exec' : null);
   for (const fd of stdio) closeSync(fd);
   // Strays of its group. Those in sessions of their own are ended by whoever delivers.
   await endMarked({ ...tree, marks: [] }, { graceMs: words.graceMs, killMs: 2_000 });

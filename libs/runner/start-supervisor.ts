@@ -80,7 +80,12 @@ function spawnShell(input: StartInput, { shell, tools, launcher }: Extract<Super
 /** The CLI's environment goes to a Node supervisor by a pipe: as its own it could change how Node itself runs. */
 function spawnNode(input: StartInput, { node, script }: Extract<SupervisorKind, { kind: 'node' }>): ChildProcess {
   const words = [...sharedWords(input), input.plan.cwd, ...input.plan.argv];
-  const child = spawn(node, [...SMALL_NODE, script, ...words], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', env: supervisorEnv(input, {}) });
+  const child = spawn(node, [...SMALL_NODE, script, ...words], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+    env: supervisorEnv(input, {}),
+  });
   child.stdin?.on('error', () => {});
   child.stdin?.end(JSON.stringify(input.env));
   return child;

@@ -15,8 +15,7 @@ import { spawnSupervisor } from './start-supervisor.js';
  * its CLI lives on until somebody ends the marks.
  */
 export type SupervisorKind =
-  | { kind: 'sh'; shell: string; tools: string; launcher: readonly string[] }
-  | { kind: 'node'; node: string; script: string; why: string };
+  { kind: 'sh'; shell: string; tools: string; launcher: readonly string[] } | { kind: 'node'; node: string; script: string; why: string };
 
 export type ProbeInput = {
   /** The bundled Node supervisor (`dist/supervisor.mjs`). */
@@ -53,7 +52,10 @@ export function shellSupervisor(tools: string = TOOLS): Extract<SupervisorKind, 
 /** Runs a program past its deadline: that takes every part but one. @returns null when all went as it should */
 async function trialFlaw(sh: Extract<SupervisorKind, { kind: 'sh' }>): Promise<string | null> {
   const mark = 'CMO_ATTEMPT=d-trial.1';
-  const grep = spawnSync(findExecutable('grep', sh.tools) ?? 'grep', ['-lszxF', mark, '/proc/self/environ'], { env: { CMO_ATTEMPT: 'd-trial.1' }, timeout: 5_000 });
+  const grep = spawnSync(findExecutable('grep', sh.tools) ?? 'grep', ['-lszxF', mark, '/proc/self/environ'], {
+    env: { CMO_ATTEMPT: 'd-trial.1' },
+    timeout: 5_000,
+  });
   if (grep.status !== 0) return 'grep does not know -z, or an environment can not be read';
   const runs = await mkdtemp(join(tmpdir(), 'cmo-trial-'));
   try {

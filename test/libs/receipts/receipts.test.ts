@@ -12,7 +12,8 @@ import { sleep, waitUntil } from '../../support/wait-until.js';
 
 const attempt = (dispatch: string, n: number, at: string, batch: string | null = null): ReceiptLine =>
   ({ kind: 'attempt', id: `${dispatch}.${n}`, dispatch, attempt: n, at, batch, outcome: 'ok' }) as unknown as ReceiptLine;
-const ended = (id: string, at: string, batch: string | null = null): ReceiptLine => ({ kind: 'dispatch', id, at, batch, state: 'succeeded' }) as unknown as ReceiptLine;
+const ended = (id: string, at: string, batch: string | null = null): ReceiptLine =>
+  ({ kind: 'dispatch', id, at, batch, state: 'succeeded' }) as unknown as ReceiptLine;
 
 const folderOf = (): string => join(tempFolder('receipts'), 'receipts');
 const ids = (lines: ReceiptLine[]): string[] => lines.map(({ kind, id }) => `${kind} ${id}`);
@@ -24,7 +25,11 @@ async function written(lines: ReceiptLine[], folder = folderOf()): Promise<strin
 
 describe('appending', () => {
   test('puts each line into the month of its own time, in UTC, privately', async () => {
-    const folder = await written([attempt('d-a', 1, '2030-01-31T23:59:59.999Z'), ended('d-a', '2030-02-01T00:00:00.000Z'), attempt('d-b', 1, '2030-02-01T00:30:00.000+01:00')]);
+    const folder = await written([
+      attempt('d-a', 1, '2030-01-31T23:59:59.999Z'),
+      ended('d-a', '2030-02-01T00:00:00.000Z'),
+      attempt('d-b', 1, '2030-02-01T00:30:00.000+01:00'),
+    ]);
     expect(readdirSync(folder).sort()).toEqual(['2030-01.jsonl', '2030-02.jsonl']);
     expect(readFileSync(join(folder, '2030-01.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -102,7 +107,15 @@ describe('reading', () => {
 test('writers that are killed at any moment cost at most the line they were writing, and never mix theirs', async () => {
   const folder = folderOf();
   const outfile = join(tempFolder('writer'), 'writer.mjs');
-  await build({ entryPoints: [new URL('./fixtures/writer.ts', import.meta.url).pathname], outfile, bundle: true, platform: 'node', format: 'esm', conditions: ['cmo-source'], logLevel: 'warning' });
+  await build({
+    entryPoints: [new URL('./fixtures/writer.ts', import.meta.url).pathname],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['cmo-source'],
+    logLevel: 'warning',
+  });
   const names = ['a', 'b', 'c', 'd'];
   for (let round = 0; round < 3; round++) {
     const writers = names.map((name) => spawn(process.execPath, [outfile, folder, `${name}${round}`], { stdio: 'ignore' }).pid ?? 0);

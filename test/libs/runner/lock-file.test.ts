@@ -97,7 +97,15 @@ test('a lock that was removed by hand is neither updated nor released into anoth
 test('many processes, killed at any moment, are never two inside, and none is kept out for ever', async () => {
   const folder = tempFolder('contend');
   const outfile = join(folder, 'contender.mjs');
-  await build({ entryPoints: [new URL('./fixtures/contender.ts', import.meta.url).pathname], outfile, bundle: true, platform: 'node', format: 'esm', conditions: ['cmo-source'], logLevel: 'warning' });
+  await build({
+    entryPoints: [new URL('./fixtures/contender.ts', import.meta.url).pathname],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['cmo-source'],
+    logLevel: 'warning',
+  });
   const [lock, room, violations, ledger] = ['lock', 'room', 'violations', 'ledger'].map((name) => join(folder, name));
   for (const file of [violations, ledger]) writeFileSync(file ?? '', '');
   const living = new Set<number>();

@@ -16,7 +16,7 @@ function launch(command: string, args: string[], env: Record<string, string>): P
   const child = spawn(command, args, { stdio: 'ignore', detached: true, env: { PATH: process.env['PATH'] ?? '', ...env } });
   const pid = child.pid ?? 0;
   started.push(pid);
-  return waitUntil(() => isAlive(pid) && pid);
+  return waitUntil(() => (isAlive(pid) ? pid : null));
 }
 
 describe.each([
@@ -54,7 +54,7 @@ test('ends also what cleared its environment, where the group’s leader is know
   const identity = identityOf(leader) ?? undefined;
   const members = await waitUntil(async () => {
     const found = await findMarked({ marks: [], leader: identity });
-    return found.length === 2 && found;
+    return found.length === 2 ? found : null;
   });
   signal(leader, 'SIGKILL');
   await waitGone(leader);

@@ -63,7 +63,22 @@ describe('making a run folder', () => {
   });
 
   test('a plan that could not be run is a bug and is refused before anything is written', async () => {
-    const flaws = [{ deadlineMs: Number.NaN }, { deadlineMs: 0 }, { deadlineMs: 0.5 }, { deadlineMs: MAX_DEADLINE_MS + 1 }, { deadlineMs: Infinity }, { graceMs: -1 }, { graceMs: Number.NaN }, { graceMs: 1e9 }, { argv: [] }, { argv: ['codex'] }, { argv: ['/bin/a', 'b\0c'] }, { cwd: 'here' }, { attempt: 0 }, { dispatch: '../..' }];
+    const flaws = [
+      { deadlineMs: Number.NaN },
+      { deadlineMs: 0 },
+      { deadlineMs: 0.5 },
+      { deadlineMs: MAX_DEADLINE_MS + 1 },
+      { deadlineMs: Infinity },
+      { graceMs: -1 },
+      { graceMs: Number.NaN },
+      { graceMs: 1e9 },
+      { argv: [] },
+      { argv: ['codex'] },
+      { argv: ['/bin/a', 'b\0c'] },
+      { cwd: 'here' },
+      { attempt: 0 },
+      { dispatch: '../..' },
+    ];
     for (const flaw of flaws) {
       const runs = tempRuns();
       expect(flawOf({ ...plan, ...flaw })).not.toBeNull();
@@ -180,7 +195,14 @@ describe('the status', () => {
     claimBy(folder, dead);
     writeFileSync(join(folder, 'run.json'), '{"pid":1');
     expect(await readStatus(folder)).toMatchObject({ state: 'claimed', alive: false });
-    for (const [code, signal] of [[143, 'SIGTERM'], [137, 'SIGKILL'], [130, 'SIGINT'], [128, null], [1, null], [255, null]] as const) {
+    for (const [code, signal] of [
+      [143, 'SIGTERM'],
+      [137, 'SIGKILL'],
+      [130, 'SIGINT'],
+      [128, null],
+      [1, null],
+      [255, null],
+    ] as const) {
       writeFileSync(join(folder, 'exit.json'), JSON.stringify({ code, timedOut: false, spawnError: null }));
       expect(await readStatus(folder)).toMatchObject({ exit: { code, signal } });
     }

@@ -58,7 +58,10 @@ test('waiting is bounded, and what comes late is still there for whoever tends t
   if (typeof supervisor === 'string') throw new Error(supervisor);
   const tools = tempFolder('tools');
   symlinkSync(`${BIN}holds-its-supervisor`, join(tools, 'ln'));
-  const started = await startSupervisor({ folder: run.folder, plan: run.plan, env: ENV, supervisor: { ...supervisor, tools: `${tools}:${supervisor.tools}` } }, 200);
+  const started = await startSupervisor(
+    { folder: run.folder, plan: run.plan, env: ENV, supervisor: { ...supervisor, tools: `${tools}:${supervisor.tools}` } },
+    200,
+  );
   expect(started.came).toBe('late');
   const pid = started.pid ?? 0;
   await waitUntil(() => processState(pid) === 'T');

@@ -80,7 +80,17 @@ export async function supervisorOf(kind: (typeof KINDS)[number]): Promise<Superv
 async function bundle(): Promise<string> {
   const outfile = join(tempFolder('supervisor'), 'supervisor.mjs');
   const entry = new URL('../../../libs/runner/node-supervisor.ts', import.meta.url).pathname;
-  await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', conditions: ['cmo-source'], loader: { '.sh': 'text' }, logLevel: 'warning' });
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    conditions: ['cmo-source'],
+    loader: { '.sh': 'text' },
+    logLevel: 'warning',
+  });
   return outfile;
 }
 
