@@ -13,13 +13,21 @@ export type SessionQuery = {
   account: string;
   /** Milliseconds. */
   now: number;
+  /**
+   * How far the clock of `now` is ahead of this box's, ms; default 0. Lines and files carry the box's time, resets the
+   * vendor's: with a box that runs five minutes ahead, one of the two would else be read wrong by that much.
+   */
+  offsetMs?: number;
   memo?: SessionMemo;
+  /** Look at the newest so many files only (by name): a cheap look between whole ones. */
+  maxFiles?: number;
   /** At most this many bytes in all and of one file; they bound the worst case, a usual call reads a few MB. */
   maxBytes?: number;
   maxFileBytes?: number;
 };
 
 type Dated<T> = { at: number; value: T };
+type BoxClock = { now: number; offsetMs: number };
 
 /** The newest files by name are read whatever their modification time says: copies and restored folders have wrong ones. */
 const ALWAYS_READ = 8;
@@ -32,19 +40,20 @@ const GIB = 1024 ** 3;
  * Never throws; what can't be read makes the meter dark with a reason.
  */
 export async function readCodexSessions(query: SessionQuery): Promise<Probe> {
-  const { now, memo } = query;
-  const found = await findSessionFiles(query.roots);
+  const { now, memo, offsetMs = 0 } = query;
+  const clock = { now, offsetMs };
+  const found = await findSessionFiles(query.roots, query.maxFiles);
   const total = { bytes: query.maxBytes ?? 2 * GIB };
   const findings: FileFinding[] = [];
   let entry: Dated<RateLimitEntry> | null = null;
   let closed: Dated<RateLimitEntry> | null = null;
   for (const file of inReadingOrder(found.files)) {
     if (findings.length >= MAX_READS || total.bytes <= 0) break;
-    if (!file.always && entry !== null && file.mtimeMs + SKEW_MS < entry.at) continue;
+    if (!file.always && entry !== null && file.mtimeMs + offsetMs + SKEW_MS < entry.at) continue;
     const finding = await readRemembered(file, total, query.maxFileBytes ?? 1.25 * GIB, memo);
     findings.push(finding);
-    entry = newer(entry, finding.entry, file, now);
-    closed = newer(closed, finding.closedAfter, file, now);
+    entry = newer(entry, finding.entry, file, clock);
+    closed = newer(closed, finding.closedAfter, file, clock);
   }
   if (memo) forgetOthers(memo, found.files);
   if (closed !== null && entry !== null && closed.at < entry.at) closed = null;
@@ -74,9 +83,9 @@ function forgetOthers(memo: SessionMemo, files: readonly SessionFile[]): void {
   for (const path of memo.keys()) if (!here.has(path)) memo.delete(path);
 }
 
-function newer(best: Dated<RateLimitEntry> | null, entry: RateLimitEntry | null, file: SessionFile, now: number): Dated<RateLimitEntry> | null {
+function newer(best: Dated<RateLimitEntry> | null, entry: RateLimitEntry | null, file: SessionFile, clock: BoxClock): Dated<RateLimitEntry> | null {
   if (!entry) return best;
-  const at = writtenAt(entry, file, now);
+  const at = writtenAt(entry, file, clock);
   if (best !== null && (at < best.at || (at === best.at && fullest(entry) <= fullest(best.value)))) return best;
   return { at, value: entry };
 }
@@ -84,8 +93,8 @@ function newer(best: Dated<RateLimitEntry> | null, entry: RateLimitEntry | null,
 const fullest = ({ slots }: RateLimitEntry): number => Math.max(0, ...slots.map(({ usedPercent }) => usedPercent));
 
 /** A line without a time, or from the future, was written no later than its file was touched. Never later than now: that would settle spending it can't have seen. */
-function writtenAt({ timestamp }: RateLimitEntry, { mtimeMs }: SessionFile, now: number): number {
-  const said = timestamp !== null && timestamp <= now + SKEW_MS ? timestamp : mtimeMs;
+function writtenAt({ timestamp }: RateLimitEntry, { mtimeMs }: SessionFile, { now, offsetMs }: BoxClock): number {
+  const said = offsetMs + (timestamp !== null && timestamp + offsetMs <= now + SKEW_MS ? timestamp : mtimeMs);
   return Math.floor(Math.min(said, now));
 }
 

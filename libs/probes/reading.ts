@@ -23,7 +23,7 @@ export type Reading = MeterReading & {
   overage: Overage | null;
 };
 
-/** Why there is no number. The first group is the usage endpoint's, the second the session files'. */
+/** Why there is no number. The first group is the usage endpoint's, the second the session files', the third a login's. */
 export const DARK_REASONS = [
   'auth_expired',
   'auth_invalid',
@@ -37,6 +37,9 @@ export const DARK_REASONS = [
   'other_pool_only',
   'unreadable',
   'read_bound',
+  'no_login',
+  'repair_failed',
+  'other_endpoint',
 ] as const;
 export type DarkReason = (typeof DARK_REASONS)[number];
 

@@ -34,6 +34,23 @@ describe('the reading of a codex login', () => {
     });
   });
 
+  it.each([5 * MINUTE, -5 * MINUTE])('is the same on a box whose clock is %d ms off: its lines are moved, the vendor\'s resets are not', async (ahead) => {
+    const home = await scratchFolder();
+    // The box writes its own time into lines and files; NOW is the time that all boxes share.
+    const soon = limits(96, 12, { primary: { used_percent: 96, window_minutes: 300, resets_at: (NOW + 2 * MINUTE) / 1000 } });
+    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(soon, 3 * MINUTE - ahead), 3 * MINUTE - ahead);
+    const probe = await read(home, { offsetMs: -ahead });
+    expect(probe).toMatchObject({ kind: 'reading', reading: { writtenAt: NOW - 3 * MINUTE, readAt: NOW, windows: [{ usedPercent: 96, resetsAt: NOW + 2 * MINUTE }, { usedPercent: 12 }] } });
+  });
+
+  it('may be looked for in the newest files only', async () => {
+    const home = await scratchFolder();
+    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(20, 1), 5 * MINUTE));
+    await rollout(home, 'sessions/2026/11/01/rollout-2026-11-01T02-00-00-b.jsonl', countLine(limits(30, 1), MINUTE));
+    expect(percents(await read(home, { maxFiles: 1 }))).toEqual([20, 1]);
+    expect(percents(await read(home))).toEqual([30, 1]);
+  });
+
   it('is the newest one written, whichever of several parallel files it stands in and whichever was touched last', async () => {
     const home = await scratchFolder();
     await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(20, 1), 10 * MINUTE), 0);
