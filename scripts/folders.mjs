@@ -19,7 +19,18 @@ export const FOLDERS = {
   'libs/runner': { imports: ['libs/contract'], node: true },
   'libs/receipts': { imports: ['libs/contract', 'libs/store'], node: true },
   'apps/worker': {
-    imports: ['libs/contract', 'libs/policy', 'libs/config', 'libs/store', 'libs/gate', 'libs/queue', 'libs/probes', 'libs/vendors', 'libs/runner', 'libs/receipts'],
+    imports: [
+      'libs/contract',
+      'libs/policy',
+      'libs/config',
+      'libs/store',
+      'libs/gate',
+      'libs/queue',
+      'libs/probes',
+      'libs/vendors',
+      'libs/runner',
+      'libs/receipts',
+    ],
     node: true,
   },
   'apps/api': {
@@ -27,17 +38,34 @@ export const FOLDERS = {
     node: true,
   },
   'apps/daemon': {
-    imports: ['libs/contract', 'libs/config', 'libs/store', 'libs/gate', 'libs/queue', 'libs/vendors', 'libs/runner', 'libs/receipts', 'apps/api', 'apps/worker'],
+    imports: [
+      'libs/contract',
+      'libs/config',
+      'libs/store',
+      'libs/gate',
+      'libs/queue',
+      'libs/vendors',
+      'libs/runner',
+      'libs/receipts',
+      'apps/api',
+      'apps/worker',
+    ],
     node: true,
   },
-  'apps/cli': { imports: ['libs/contract', 'libs/policy', 'libs/config', 'libs/probes', 'libs/vendors', 'libs/runner', 'libs/receipts'], node: true },
+  'apps/cli': {
+    imports: ['libs/contract', 'libs/policy', 'libs/config', 'libs/probes', 'libs/vendors', 'libs/runner', 'libs/receipts', 'apps/daemon'],
+    node: true,
+  },
 };
 
 const short = (folder) => `#${folder.split('/')[1]}`;
 
 export function tsconfigOf(folder) {
   const { imports, node } = FOLDERS[folder];
-  const up = folder.split('/').map(() => '..').join('/');
+  const up = folder
+    .split('/')
+    .map(() => '..')
+    .join('/');
   return (
     JSON.stringify(
       {

@@ -1,0 +1,101 @@
+import type { CancelData, Envelope, ErrorBody } from '#contract';
+import type { Context } from '../command.js';
+import { progress, watches } from '../output/progress.js';
+import { listenForSignals, type Leaving } from '../signals.js';
+import type { DaemonClient } from './daemon.js';
+import { follow, type Followed } from './follow.js';
+
+/**
+ * Attends to dispatches on behalf of a person or a script:
+ *
+ *   submitting ──refused──▶ refused
+ *       │
+ *   waiting ──all ended──▶ ended
+ *      │──time over──▶ time-over        (they go on)
+ *      │──daemon can't be brought back──▶ lost       (they go on)
+ *      │──TERM, HUP──▶ left             (they go on)
+ *      └──Ctrl-C──▶ cancelling ──all ended, or CANCEL_MS──▶ interrupted
+ *                       └──Ctrl-C──▶ interrupted, at once
+ */
+export type Attended =
+  | { how: 'refused'; error: ErrorBody }
+  | { how: 'ended'; envelopes: Envelope[] }
+  | { how: 'time-over'; envelopes: Envelope[] }
+  | { how: 'lost'; error: ErrorBody }
+  | { how: 'left'; signal: Leaving }
+  /** Those that were seen to end. */
+  | { how: 'interrupted'; envelopes: Envelope[] };
+
+export type AttendOptions = {
+  ids: readonly string[];
+  /** Sends them first: signals count from here on, since the client has made the ids already. */
+  submit?(): Promise<ErrorBody | null>;
+  /** Milliseconds; null: as long as it takes. */
+  forMs: number | null;
+  onEnd?(envelope: Envelope): void;
+};
+
+const CANCEL_MS = 15_000;
+const WATCHED_POLL_MS = 1_500;
+const POLL_MS = 60_000;
+
+export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
+  const { output } = context;
+  const line = progress(context);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  let why: Leaving | 'SIGINT' | null = null;
+  let interrupted = false;
+  const leave = (reason: Leaving | 'SIGINT'): void => {
+    why ??= reason;
+    leaving.abort();
+  };
+
+  const submitted = submit?.() ?? Promise.resolve(null);
+  const stop = listenForSignals({
+    onInterrupt() {
+      interrupted = true;
+      line.clear();
+      output.note(`cmo: cancelling ${ids.join(' ')} (Ctrl-C again to leave at once)`);
+      setTimeout(() => leave('SIGINT'), CANCEL_MS).unref();
+      void submitted.then(async (refused) => {
+        if (refused === null) await cancelAll(client, ids);
+      });
+    },
+    onSecondInterrupt: () => leave('SIGINT'),
+    onLeave: leave,
+  });
+
+  try {
+    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
+    const first = await Promise.race([submitted, left]);
+    if (first !== null && first !== 'left') return { how: 'refused', error: first };
+    const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
+    const followed = await Promise.all(
+      ids.map(async (id) => {
+        const one = await follow(client, id, { forMs, pollMs, signal, onNews: (envelope) => ids.length === 1 && line.news(envelope) });
+        line.clear();
+        if (one.kind === 'ended') onEnd?.(one.envelope);
+        return one;
+      }),
+    );
+    return settle(followed, interrupted, why);
+  } finally {
+    stop();
+    line.clear();
+  }
+}
+
+function settle(followed: readonly Followed[], interrupted: boolean, why: Leaving | 'SIGINT' | null): Attended {
+  const ended = followed.flatMap((one) => (one.kind === 'ended' ? [one.envelope] : []));
+  if (interrupted) return { how: 'interrupted', envelopes: ended };
+  if (why !== null && why !== 'SIGINT') return { how: 'left', signal: why };
+  const lost = followed.find((one) => one.kind === 'lost');
+  if (lost) return { how: 'lost', error: lost.error };
+  const seen = followed.flatMap((one) => ('envelope' in one ? [one.envelope] : []));
+  return { how: ended.length === followed.length ? 'ended' : 'time-over', envelopes: seen };
+}
+
+async function cancelAll(client: DaemonClient, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map((id) => client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'restart' })));
+}

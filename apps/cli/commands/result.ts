@@ -1,0 +1,34 @@
+import { CmoError, errorBody, ERRORS, isEnded, type Envelope } from '#contract';
+import { DaemonClient } from '../client/daemon.js';
+import { idsOf } from '../client/on-record.js';
+import { command } from '../command.js';
+import { exitOfEnvelope } from '../exit-code.js';
+import { OUTPUT_FLAGS } from '../flags/flag.js';
+import { errorText } from '../output/error-text.js';
+import { printJson } from '../output/json.js';
+import { printEnvelope } from '../output/print-envelope.js';
+
+export const result = command({
+  name: 'result',
+  summary: 'print the answer of a dispatch',
+  words: { shown: 'ID', min: 1, max: 1 },
+  flags: OUTPUT_FLAGS,
+  output: 'json-in-pipes',
+  schema: 'cmo.envelope/1',
+  examples: ['cmo result d-01JE0000000000000000000000', 'cmo result --human d-01JE0000000000000000000000 > answer.md'],
+  notes: ['The exit code is the one that `cmo run` would have had; 7 while it goes on.'],
+  async run({ words }, context) {
+    const [id] = await idsOf(words, context);
+    const outcome = await new DaemonClient(context.paths).call<Envelope>({ method: 'GET', path: `/v1/dispatches/${id ?? ''}`, daemon: 'start' });
+    if (!outcome.ok) throw new CmoError(outcome.error);
+    const envelope = outcome.data;
+    if (isEnded(envelope.state)) {
+      await printEnvelope(context, envelope, { summary: false });
+      return exitOfEnvelope(envelope);
+    }
+    const error = errorBody('CMO_E_WAIT_TIMEOUT', `it has not ended: ${envelope.state}`, { fix: `\`cmo wait ${envelope.dispatchId}\`` });
+    if (context.json) printJson(context, { ...envelope, error });
+    context.output.note(errorText(error, context.paintNotes));
+    return ERRORS[error.code].exit;
+  },
+});

@@ -1,0 +1,32 @@
+import { CmoError, type StatusData } from '#contract';
+import { DaemonClient } from '../client/daemon.js';
+import { command } from '../command.js';
+import { OUTPUT_FLAGS } from '../flags/flag.js';
+import { printData } from '../output/json.js';
+import { statusText } from '../output/status-text.js';
+
+export const status = command({
+  name: 'status',
+  summary: 'the daemon, its Redis, lanes and windows',
+  words: { shown: '', min: 0, max: 0 },
+  flags: OUTPUT_FLAGS,
+  output: 'human',
+  schema: 'cmo.status/1',
+  examples: ['cmo status', 'cmo status --json'],
+  notes: ['It asks a daemon that runs, and starts none.'],
+  async run(_input, context) {
+    const data = await askStatus(context.paths);
+    if (context.json) printData(context, 'cmo.status/1', data === null ? { running: false } : { ...data, up: true });
+    else if (data === null) context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
+    else for (const text of statusText(data, context.paint, context.now())) context.output.line(text);
+    return 0;
+  },
+});
+
+/** Null: no daemon runs. */
+export async function askStatus(paths: ConstructorParameters<typeof DaemonClient>[0]): Promise<StatusData | null> {
+  const outcome = await new DaemonClient(paths, undefined, 3_000).call<StatusData>({ method: 'GET', path: '/v1/status', timeoutMs: 10_000, daemon: 'never' });
+  if (outcome.ok) return outcome.data;
+  if (outcome.error.code === 'CMO_E_DAEMON' && outcome.error.message.includes('does not run')) return null;
+  throw new CmoError(outcome.error);
+}

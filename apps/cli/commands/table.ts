@@ -1,0 +1,26 @@
+import type { Command } from '../command.js';
+
+export type Entry = { name: string; summary: string; group: string; load(): Promise<Command> };
+
+const widen = (command: unknown): Command => command as Command;
+
+/**
+ * Every command. The modules are imported when called: 250 shims each start `cmo` once a night, and none should pay
+ * for the others.
+ */
+export const COMMANDS: readonly Entry[] = [
+  { name: 'run', group: 'work', summary: 'run one task and wait for its answer', load: async () => widen((await import('./run.js')).run) },
+  { name: 'submit', group: 'work', summary: 'put one task into the queue and leave', load: async () => widen((await import('./submit.js')).submit) },
+  { name: 'wait', group: 'work', summary: 'wait for dispatches', load: async () => widen((await import('./wait.js')).wait) },
+  { name: 'result', group: 'work', summary: 'print the answer of a dispatch', load: async () => widen((await import('./result.js')).result) },
+  { name: 'cancel', group: 'work', summary: 'end a dispatch, and its agent with it', load: async () => widen((await import('./cancel.js')).cancel) },
+  { name: 'ls', group: 'look', summary: 'list dispatches, newest first', load: async () => widen((await import('./ls.js')).ls) },
+  { name: 'show', group: 'look', summary: 'one dispatch: its decision, attempts and reasons', load: async () => widen((await import('./show.js')).show) },
+  { name: 'status', group: 'look', summary: 'the daemon, its Redis, lanes and windows', load: async () => widen((await import('./status.js')).status) },
+  { name: 'doctor', group: 'look', summary: 'will this work on this box, and what is missing', load: async () => widen((await import('./doctor.js')).doctor) },
+  { name: 'explain', group: 'look', summary: 'what cmo makes of an input, offline', load: async () => widen((await import('./explain.js')).explain) },
+  { name: 'config', group: 'set up', summary: 'show and check the configuration', load: async () => widen((await import('./config.js')).config) },
+  { name: 'up', group: 'set up', summary: 'start the daemon now (run and submit do it by themselves)', load: async () => widen((await import('./up.js')).up) },
+  { name: 'down', group: 'set up', summary: 'stop daemon and Redis; agents go on and are adopted', load: async () => widen((await import('./down.js')).down) },
+  { name: 'help', group: 'set up', summary: 'help on a command, exit-codes or environment', load: async () => widen((await import('./help.js')).help) },
+];

@@ -1,0 +1,97 @@
+import { statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { VERSION } from '#contract';
+import { folderProblem, problemText, renderDiagnostics } from '#config';
+import { isBillingName } from '#vendors/billing-names';
+import { askStatus } from '../commands/status.js';
+import { durationText } from '../output/time-text.js';
+import { askProgram } from './ask-program.js';
+import { childEnvironmentFor } from './child-environment.js';
+import { onPath } from './on-path.js';
+import { fail, ok, skipped, warn, type Check, type Patient, type Row } from './row.js';
+
+const NEEDED_NODE = [20, 20, 2] as const;
+const VERSION_MS = 10_000;
+const LOW_DISK_BYTES = 500 * 1024 * 1024;
+
+/** What the box itself must have. The local things first, so that a broken Redis still yields a report. */
+export const BOX_CHECKS: readonly Check[] = [
+  { group: 'node', look: () => Promise.resolve([node()]) },
+  { group: 'state', look: ({ context }) => Promise.resolve(state(context.paths)) },
+  { group: 'config', look: (patient) => Promise.resolve(config(patient)) },
+  { group: 'redis', look: async (patient) => [await redis(patient)] },
+  { group: 'daemon', look: async (patient) => [await daemon(patient)] },
+];
+
+function node(): Row {
+  const seen = process.versions.node;
+  const [major = 0, minor = 0, patch = 0] = seen.split('.').map((part) => Number.parseInt(part, 10));
+  const [needMajor, needMinor, needPatch] = NEEDED_NODE;
+  const enough = major > needMajor || (major === needMajor && (minor > needMinor || (minor === needMinor && patch >= needPatch)));
+  return enough ? ok('node', `Node ${seen}`) : fail('node', `Node ${seen}; cmo needs ${NEEDED_NODE.join('.')} or newer`, 'install a newer Node, for example `nvm install 22`');
+}
+
+function state(paths: Patient['context']['paths']): Row[] {
+  const rows: Row[] = [];
+  const problem = folderProblem(paths.state);
+  if (problem === 'it does not exist') rows.push(ok('state', `${paths.state} will be made by the first run`));
+  else if (problem !== null) rows.push(fail('state', `${paths.state}: ${problem}`, problem.startsWith('others may enter') ? `chmod 700 '${paths.state}'` : 'make it a folder of yours with mode 0700, or set CMO_STATE_DIR'));
+  else rows.push(ok('state', paths.state));
+  if (paths.sockets !== join(paths.state, 'sockets')) {
+    const socketProblem = folderProblem(paths.sockets);
+    const told = `the state folder's path is too long for sockets; they lie in ${paths.sockets}`;
+    rows.push(socketProblem === null || socketProblem === 'it does not exist' ? ok('state:sockets', told) : fail('state:sockets', `${told}: ${socketProblem}`, 'remove that folder, or set CMO_STATE_DIR to a shorter path'));
+  }
+  const free = freeBytes(paths.state);
+  if (free !== null && free < LOW_DISK_BYTES) rows.push(warn('state:disk', `${Math.round(free / 1024 / 1024)} MB are free for ${paths.state}`, 'make room: a full disk stops the queue'));
+  return rows;
+}
+
+function freeBytes(path: string): number | null {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      const { bavail, bsize } = statfsSync(at);
+      return bavail * bsize;
+    } catch {
+      if (dirname(at) === at) return null;
+    }
+  }
+}
+
+function config({ loaded, config: effective, context }: Patient): Row[] {
+  if (!loaded.ok) return [fail('config', renderDiagnostics(loaded.diagnostics).join('\n'), 'mend what is listed; `cmo config schema` prints every key')];
+  const rows: Row[] = loaded.warnings.map((warning) => warn('config', problemText(warning), 'correct the name, or unset it'));
+  for (const lane of effective.lanes) {
+    for (const name of lane.passEnv.filter(isBillingName)) rows.push(fail('config', `lanes.${lane.id}.passEnv names ${name}, which would bill another account`, `take it out; only lanes.${lane.id}.env may set it`));
+  }
+  const holdsSecrets = effective.redisUrl !== null || effective.fleet.token !== null || effective.lanes.some((lane) => Object.keys(lane.env).length > 0);
+  if (loaded.file !== null && holdsSecrets && process.platform !== 'win32' && (statSync(loaded.file).mode & 0o077) !== 0) {
+    rows.push(warn('config', `${loaded.file} may hold secrets, and others can read it`, `chmod 600 '${loaded.file}'`));
+  }
+  if (effective.fleet.url !== null) rows.push(warn('config', `fleet.url is set; this version does not speak to a coordinator, so every box sees only itself`, 'share one Redis by CMO_REDIS_URL instead'));
+  return rows.length > 0 ? rows : [ok('config', loaded.file ?? `no file; ${context.paths.configFile} would be read`)];
+}
+
+async function redis({ context, config: effective }: Patient): Promise<Row> {
+  if (effective.redisUrl !== null) return skipped('redis', 'your own, by redisUrl or CMO_REDIS_URL; the daemon row says whether it answers');
+  const found = ['redis-server', 'valkey-server'].flatMap((name) => onPath(name, context.env['PATH']).slice(0, 1));
+  const [program] = found;
+  if (program === undefined) return fail('redis', 'neither redis-server nor valkey-server is on PATH', 'apt-get install redis-server, or brew install redis, or set CMO_REDIS_URL');
+  const told = await askProgram(program, ['--version'], childEnvironmentFor(context, null), VERSION_MS);
+  const version = told.kind === 'told' ? /v=(\d+\.\d+\.\d+)/.exec(told.out)?.[1] : undefined;
+  if (version === undefined) return warn('redis', `${program} does not tell its version`, `try \`${program} --version\``);
+  return Number.parseInt(version, 10) >= 6 ? ok('redis', `${program} ${version}`) : fail('redis', `${program} ${version} is too old; 6.2 or newer is needed`, 'install a newer redis-server');
+}
+
+async function daemon({ context }: Patient): Promise<Row> {
+  try {
+    const status = await askStatus(context.paths);
+    if (status === null) return skipped('daemon', 'it does not run; the first run or submit starts it');
+    const seen = `up for ${durationText(context.now() - Date.parse(status.startedAt))}, pid ${status.pid}, ${status.running} running, Redis ${status.redis.version ?? ''} at ${status.redis.address}`;
+    if (status.version !== VERSION) return warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it');
+    const [warning] = status.redis.warnings;
+    return warning === undefined ? ok('daemon', seen) : warn('daemon', `${warning}; ${seen}`, 'set it in that Redis');
+  } catch (error) {
+    return fail('daemon', (error as Error).message, `read ${join(context.paths.logs, 'daemon.log')}, then \`cmo down\` and \`cmo up\``);
+  }
+}

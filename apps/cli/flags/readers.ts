@@ -1,0 +1,82 @@
+import { nearest } from '#contract';
+import { isModelId, isVariableName, parseDuration } from '#config/values';
+
+/** A flag's text as a value, or what would have been right. */
+export type Reading<T> = { ok: true; value: T } | { ok: false; allowed: string; nearest: string | null };
+export type Reader<T> = (text: string) => Reading<T>;
+
+const good = <T>(value: T): Reading<T> => ({ ok: true, value });
+const bad = (allowed: string, near: string | null = null): Reading<never> => ({ ok: false, allowed, nearest: near });
+
+export function word<W extends string>(words: readonly W[]): Reader<W> {
+  return (text) => {
+    const found = words.find((candidate) => candidate === text);
+    return found === undefined ? bad(words.join(', '), nearest(text, words)) : good(found);
+  };
+}
+
+/** Comma-separated. */
+export function words<W extends string>(allowed: readonly W[]): Reader<W[]> {
+  return (text) => {
+    const read = text.split(',').map((one) => word(allowed)(one.trim()));
+    const wrong = read.find((one) => !one.ok);
+    return wrong ?? good([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))]);
+  };
+}
+
+/** Digits only: `3.5`, `1e3`, `0x10` and ` 3` are slips, and rounding a slip would run something else. */
+export function whole(min: number, max: number): Reader<number> {
+  return (text) => {
+    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= min && value <= max) return good(value);
+    const near = Number.isNaN(Number(text)) || text.trim() === '' ? null : String(Math.min(max, Math.max(min, Math.round(Number(text)))));
+    return bad(`a whole number ${min}..${max}`, near);
+  };
+}
+
+/** `90` (seconds), `90s`, `15m`, `8h`, `2d`, within bounds. Milliseconds come out. */
+export function duration(minMs: number, maxMs: number): Reader<number> {
+  return (text) => {
+    const ms = parseDuration(text, 's');
+    return ms !== null && ms >= minMs && ms <= maxMs ? good(ms) : bad(`a duration from ${short(minMs)} to ${short(maxMs)}: 90, 90s, 15m, 8h, 2d`);
+  };
+}
+
+/** As duration; the word `forever` gives null. */
+export function durationOrForever(minMs: number, maxMs: number): Reader<number | null> {
+  return (text) => {
+    if (text === 'forever') return good(null);
+    const read = duration(minMs, maxMs)(text);
+    return read.ok ? read : bad(`${read.allowed}, or forever`, nearest(text, ['forever']));
+  };
+}
+
+/** Any text of one line; `what` says what it is. */
+export function line(what: string): Reader<string> {
+  return (text) => (text.trim() === '' || /\p{Cc}/u.test(text) || text.length > 4096 ? bad(what) : good(text));
+}
+
+export function anyText(): Reader<string> {
+  return good;
+}
+
+export const model: Reader<string> = (text) => (isModelId(text) ? good(text) : bad('a model id, without blanks and not starting with -'));
+
+export type NamedValue = { name: string; value: string | null };
+
+/** `NAME` (the value the caller has) or `NAME=VALUE`. */
+export const variable: Reader<NamedValue> = (text) => {
+  const at = text.indexOf('=');
+  const name = at === -1 ? text : text.slice(0, at);
+  return isVariableName(name) ? good({ name, value: at === -1 ? null : text.slice(at + 1) }) : bad('NAME or NAME=VALUE');
+};
+
+export const label: Reader<NamedValue> = (text) => {
+  const [name = '', ...value] = text.split('=');
+  return value.length > 0 && /^[A-Za-z][\w.-]{0,62}$/.test(name) && !/\p{Cc}/u.test(text) && text.length <= 256 ? good({ name, value: value.join('=') }) : bad('NAME=TEXT, the name of letters, digits, . _ and -');
+};
+
+function short(ms: number): string {
+  for (const [unit, size] of [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const) if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
+  return ms === 0 ? '0' : `${ms}ms`;
+}

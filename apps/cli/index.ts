@@ -1,0 +1,2 @@
+export { runCli } from './run-cli.js';
+export { COMMANDS } from './commands/table.js';

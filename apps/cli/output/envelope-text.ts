@@ -1,0 +1,45 @@
+import type { Envelope } from '#contract';
+import { paintState, type Paint } from './paint.js';
+import { clip } from './table.js';
+import { durationText, momentText } from './time-text.js';
+
+/** `claude sonnet effort=medium (tier balanced)`; what is not known yet is left out. */
+export function laneText({ lane, model, effort, tier }: Pick<Envelope, 'lane' | 'model' | 'effort' | 'tier'>): string {
+  if (lane === null) return 'no lane';
+  return [lane, model, effort === null ? null : `effort=${effort}`, tier === null ? null : `(tier ${tier})`].filter((part) => part !== null).join(' ');
+}
+
+/** One line on a dispatch: for stderr beside the answer, and for each of several. */
+export function summaryLine(envelope: Envelope, paint: Paint, now: number): string {
+  const parts = [envelope.dispatchId, paintState(envelope.state, paint), laneText(envelope)];
+  const started = envelope.attempts.length;
+  if (started > 1) parts.push(`${started} attempts${envelope.failedOver ? ', moved to another lane' : ''}`);
+  parts.push(durationText(envelope.durationMs));
+  const label = independenceText(envelope);
+  if (label !== null) parts.push(envelope.degradedReview ? paint.yellow(label) : label);
+  if (envelope.waiting) parts.push(waitingText(envelope.waiting, now));
+  return parts.join(' · ');
+}
+
+/** Why it did not succeed, as lines; none when it did or goes on. */
+export function failureLines(envelope: Envelope, paint: Paint, now: number): string[] {
+  if (envelope.ok || !envelope.error) return [];
+  const { error } = envelope;
+  const lines = [`${paint.red(error.message)} ${paint.dim(`[${error.code}]`)}`];
+  for (const detail of error.details ?? []) lines.push(`  ${detail}`);
+  for (const attempt of envelope.attempts) lines.push(`  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}: ${attempt.class ?? attempt.outcome}${attempt.words ? `: ${clip(attempt.words, 160)}` : ''}`);
+  if (envelope.resumeAfter) lines.push(`  a window opens at ${momentText(envelope.resumeAfter, now)}`);
+  if (envelope.needsLook) lines.push(`  ${paint.yellow('it may have written files: look before it runs again')}`);
+  if (envelope.partial) lines.push(`  what it had said so far: \`cmo show ${envelope.dispatchId}\``);
+  if (error.fix !== '') lines.push(`  ${paint.dim('to mend it:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
+  return lines;
+}
+
+export function independenceText({ independence, degradedReview }: Pick<Envelope, 'independence' | 'degradedReview'>): string | null {
+  if (independence === undefined) return null;
+  return degradedReview ? `review degraded: ${independence}` : independence;
+}
+
+export function waitingText(waiting: NonNullable<Envelope['waiting']>, now: number): string {
+  return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now)}`}`;
+}

@@ -1,0 +1,68 @@
+import { errorBody, ERRORS, type Envelope, type ErrorBody } from '#contract';
+import type { Attended } from '../client/attend.js';
+import type { Context } from '../command.js';
+import { EXIT_INTERRUPTED, exitOfEnvelope, exitOfEnvelopes } from '../exit-code.js';
+import { SIGNAL_EXIT } from '../signals.js';
+import { summaryLine } from './envelope-text.js';
+import { errorText } from './error-text.js';
+import { printData, printJson } from './json.js';
+import { printEnvelope } from './print-envelope.js';
+
+/** Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them. */
+export async function printAttended(context: Context, ids: readonly string[], attended: Attended): Promise<number> {
+  const goesOn = `\`cmo wait ${ids.join(' ')}\` takes it up again`;
+  switch (attended.how) {
+    case 'refused':
+      return sayError(context, null, attended.error);
+    case 'ended':
+      return printEnded(context, attended.envelopes);
+    case 'time-over': {
+      const [only] = attended.envelopes;
+      const error = errorBody('CMO_E_WAIT_TIMEOUT', undefined, { fix: goesOn });
+      if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
+      else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
+      context.output.note(errorText(error, context.paintNotes));
+      return ERRORS.CMO_E_WAIT_TIMEOUT.exit;
+    }
+    case 'lost':
+      return sayError(context, ids, { ...attended.error, fix: `${attended.error.fix}; the dispatch does not depend on it: ${goesOn}` });
+    case 'left':
+      sayError(context, ids, errorBody('CMO_E_INTERRUPTED', `ended by ${attended.signal}; the dispatch goes on`, { fix: goesOn }));
+      return SIGNAL_EXIT[attended.signal];
+    case 'interrupted':
+      return printInterrupted(context, ids, attended.envelopes);
+  }
+}
+
+async function printEnded(context: Context, envelopes: readonly Envelope[]): Promise<number> {
+  const [only] = envelopes;
+  if (envelopes.length === 1 && only) {
+    await printEnvelope(context, only, { summary: context.output.stderrIsTerminal });
+    return exitOfEnvelope(only);
+  }
+  if (context.json) printData(context, 'cmo.wait/1', { dispatches: envelopes });
+  const failed = envelopes.filter(({ ok }) => !ok).length;
+  context.output.note(`${envelopes.length} dispatches: ${envelopes.length - failed} succeeded, ${failed} not`);
+  return exitOfEnvelopes(envelopes);
+}
+
+/** Each as it ends, when a person waits for several. */
+export function printEnd(context: Context, envelope: Envelope): void {
+  if (!context.json) context.output.line(summaryLine(envelope, context.paint, context.now()));
+}
+
+function printInterrupted(context: Context, ids: readonly string[], ended: readonly Envelope[]): number {
+  const open = ids.filter((id) => !ended.some(({ dispatchId }) => dispatchId === id));
+  const told = [...ended.map(({ dispatchId, state }) => `${dispatchId} ${state}`), ...open.map((id) => `${id} not ended yet (\`cmo show ${id}\` says what becomes of it)`)];
+  const [only] = ended;
+  if (context.json && ids.length === 1 && only) printJson(context, only);
+  else if (context.json) printJson(context, { schema: 'cmo.envelope/1', ok: false, ...(ids.length === 1 && { dispatchId: ids[0] }), error: errorBody('CMO_E_INTERRUPTED') });
+  context.output.note(`cmo: interrupted: ${told.join(', ')}`);
+  return EXIT_INTERRUPTED;
+}
+
+function sayError(context: Context, ids: readonly string[] | null, error: ErrorBody): number {
+  if (context.json) printJson(context, { schema: 'cmo.envelope/1', ok: false, ...(ids?.length === 1 && { dispatchId: ids[0] }), error });
+  context.output.note(errorText(error, context.paintNotes));
+  return ERRORS[error.code].exit;
+}

@@ -1,0 +1,45 @@
+import type { Envelope } from '#contract';
+import type { Context } from '../command.js';
+import { laneText, waitingText } from './envelope-text.js';
+import { durationText } from './time-text.js';
+
+export type Progress = { news(envelope: Envelope): void; /** Takes the line away. */ clear(): void };
+
+/**
+ * One line on stderr that is written over, for a person who watches a terminal. Never in CI, never into a file: there a
+ * line that moves is noise.
+ */
+export function progress({ env, output, paintNotes, now }: Context): Progress {
+  if (!watches({ env, output })) return { news: () => undefined, clear: () => undefined };
+  let shown = false;
+  const clear = (): void => {
+    if (shown) output.raw('\r\u001b[2K');
+    shown = false;
+  };
+  return {
+    news(envelope) {
+      clear();
+      const columns = process.stderr.columns ?? 80;
+      output.raw(paintNotes.dim(progressText(envelope, now()).slice(0, columns - 1)));
+      shown = true;
+    },
+    clear,
+  };
+}
+
+export function watches({ env, output }: Pick<Context, 'env' | 'output'>): boolean {
+  return output.stderrIsTerminal && !env['CI'] && env['TERM'] !== 'dumb';
+}
+
+export function progressText(envelope: Envelope, now: number): string {
+  const age = durationText(envelope.durationMs);
+  const attempt = envelope.attempts.length > 0 ? `, attempt ${envelope.attempts.length + 1}` : '';
+  switch (envelope.state) {
+    case 'running':
+      return `running on ${laneText(envelope)}${attempt} · ${age}`;
+    case 'retrying':
+      return `retrying on ${laneText(envelope)}${attempt} · ${age}`;
+    default:
+      return `${envelope.waiting ? waitingText(envelope.waiting, now) : `${envelope.state} for ${laneText(envelope)}`}${attempt} · ${age}`;
+  }
+}

@@ -1,0 +1,46 @@
+import { STATES, type LaneStatus, type StatusData, type WindowStatus } from '#contract';
+import type { Paint } from './paint.js';
+import { table } from './table.js';
+import { durationText, momentText } from './time-text.js';
+
+export function statusText(status: StatusData, paint: Paint, now: number): string[] {
+  const { redis, counts } = status;
+  const states = STATES.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`);
+  return [
+    `daemon   ${paint.green('up')} for ${durationText(now - Date.parse(status.startedAt))}, pid ${status.pid}, node ${status.node}, version ${status.version}`,
+    `redis    ${redis.private ? 'private' : 'yours'}: ${redis.address}${redis.version === null ? '' : `, ${redis.version}`}${redis.pid === null ? '' : `, pid ${redis.pid}`}`,
+    ...redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
+    `work     ${status.running} running here${states.length === 0 ? '; nothing on record' : `; on record: ${states.join(', ')}`}`,
+    ...status.lanes.flatMap((lane) => laneLines(lane, paint, now)),
+  ];
+}
+
+/** The lane, then its windows with the binding one first. Numbers are the vendor's, with their age; none is ever guessed. */
+function laneLines(lane: LaneStatus, paint: Paint, now: number): string[] {
+  const parts = [lane.installed ? `${lane.inFlight} in flight` : paint.red(`missing: ${lane.command} is not on PATH`)];
+  if (lane.account !== lane.id) parts.push(`account ${lane.account}`);
+  if (lane.endpoint !== null) parts.push(paint.yellow(`endpoint ${lane.endpoint}`));
+  if (lane.paused) parts.push(paint.yellow('paused'));
+  if (lane.closed) parts.push(paint.red(`closed (${lane.closed.reason}) until ${momentText(lane.closed.until, now)}`));
+  if (lane.reading) parts.push(`as of ${durationText(now - Date.parse(lane.reading.writtenAt))} ago, from ${lane.reading.source}`);
+  else if (lane.installed) parts.push(paint.dim('meter dark: no reading yet, so few run at once'));
+  const windows = [...lane.windows].sort((a, b) => b.effective - a.effective);
+  return [`lane     ${paint.bold(lane.id)}: ${parts.join(', ')}`, ...table(windows.map((window) => windowCells(window, now)))];
+}
+
+function windowCells(window: WindowStatus, now: number): string[] {
+  const promised = window.reserved + window.settling + window.estimated;
+  const cells = ['        ', window.id, bar(window.effective), `${number(window.usedPercent)}%`];
+  cells.push(promised > 0 ? `effective ${number(window.effective)}% (reserved ${number(window.reserved)}, settling ${number(window.settling)}${window.estimated > 0 ? `, estimated ${number(window.estimated)}` : ''})` : '');
+  cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
+  return cells;
+}
+
+function bar(percent: number): string {
+  const full = Math.max(0, Math.min(10, Math.round(percent / 10)));
+  return '█'.repeat(full) + '·'.repeat(10 - full);
+}
+
+function number(value: number): string {
+  return String(Number(value.toFixed(1)));
+}

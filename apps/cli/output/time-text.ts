@@ -1,0 +1,28 @@
+/** `8s`, `3m 12s`, `2h 05m`, `3d 4h`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${two(seconds % 60)}s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours}h ${two(minutes % 60)}m`;
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+/** A moment as a person reads it: local clock and how far off, `14:05 (in 2h 10m)`; with its day when it is not today's. */
+export function momentText(iso: string, now: number): string {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  const far = at >= now ? `in ${durationText(at - now)}` : `${durationText(now - at)} ago`;
+  return `${clockText(at, now)} (${far})`;
+}
+
+export function clockText(at: number, now: number): string {
+  const date = new Date(at);
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  return date.toDateString() === new Date(now).toDateString() ? clock : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}
