@@ -19,3 +19,4 @@ export { readFacts, type FactsReading } from './read-facts.js';
 export { checkRequest, taskOf, REQUEST_NUMBERS } from './read-request.js';
 export { checkNumber, shown, unknownWord, wrongValue, type NumberRule, type Problem } from './problem.js';
 export { nearest, editDistance } from './nearest.js';
+export { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, COST_FLOOR, LEAST_SAMPLES, MOST_SAMPLES, type CostLedger, type CostReading, type CostRun, type CostRunFacts, type CostSample } from './cost-estimate.js';
