@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { presentClis } from './scripts/real-clis.mjs';
 
-/** The vendors' own CLIs, when `scripts/real-clis.mjs` fetched them; the tests in test/real need them. */
-const clis = presentClis();
+/** The tests with the vendors' own CLIs need what `scripts/real-clis.mjs` fetches. */
+const withoutRealClis = presentClis() ? [] : ['test/real/**'];
 
 /** `import text from './x.lua'` gives the file's text, as esbuild's text loader does in the bundle. */
 const textModules = {
@@ -21,8 +21,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['cmo-source', 'node', 'import', 'module', 'default'], externalConditions: ['node', 'import', 'module', 'default'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/vendor-sim/**', 'node_modules/**', ...(clis ? [] : ['test/real/**'])],
-    env: clis ? { CMO_TEST_REAL_CODEX: clis.codex, CMO_TEST_REAL_CLAUDE: clis.claude } : {},
+    exclude: ['test/vendor-sim/**', 'node_modules/**', ...withoutRealClis],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

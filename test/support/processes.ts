@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { waitUntil } from './wait-until.js';
 
 /** Alive and not a zombie: process 1 of a container may never reap, and a zombie still answers signal 0. */
@@ -54,6 +54,28 @@ export function processesWith(value?: string, name = 'CMO_ATTEMPT'): MarkedProce
     found.push({ pid, mark, command: commandOf(pid) });
   }
   return found;
+}
+
+/**
+ * Living processes that have the folder in their command line or environment, or as their cwd. A temp folder's name is random,
+ * so these are the ones that were started for it. Never our own.
+ */
+export function processesOf(folder: string): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && isAlive(pid))
+    .map((pid) => ({ pid, command: commandOf(pid) }))
+    .filter(
+      ({ pid, command }) => command.includes(folder) || environmentOf(pid)?.some((line) => line.includes(folder)) === true || cwdOf(pid).startsWith(folder),
+    );
+}
+
+function cwdOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }
 
 function environmentOf(pid: number): string[] | null {
