@@ -14,6 +14,7 @@ import { Life, type StopOptions } from './life.js';
 import { takeNodeLease } from './node-lease.js';
 import { claimLayout } from './redis/layout.js';
 import { findRedis } from './redis-home.js';
+import { clearStartupError } from './startup-error.js';
 
 export type Daemon = {
   /** Repeated calls wait for the first. */
@@ -113,6 +114,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       await lock.update({ phase: 'stopping', version: VERSION });
       await socket.pause();
     });
+    clearStartupError(paths.state);
     await lock.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket });
     log.info({ version: VERSION, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
     life.began();

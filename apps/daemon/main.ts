@@ -5,7 +5,7 @@ import { ERRORS, errorBody, type ErrorBody } from '#contract';
 import { configError, loadConfig, makeOwnFolder, processEnvironment, processOptions, processPaths } from '#config';
 import { startDaemon } from './daemon.js';
 import { openLog } from './log.js';
-import { clearStartupError, writeStartupError } from './startup-error.js';
+import { writeStartupError } from './startup-error.js';
 
 /** `node daemon.mjs --state DIR`: everything else comes from the config file and a made environment; nothing secret stands in argv. */
 async function main(): Promise<number> {
@@ -38,7 +38,6 @@ async function main(): Promise<number> {
     log.error({ code: start.error.code, details: start.error.details ?? [] }, start.error.message);
     return start.other ? ERRORS[start.error.code].exit : giveUp(paths.state, start.error);
   }
-  clearStartupError(paths.state);
   const { daemon } = start;
   const leave = (signal: NodeJS.Signals): void => void daemon.stop({ kill: false, keepRedis: false, why: signal });
   onSignal(leave);

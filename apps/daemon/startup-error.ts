@@ -1,31 +1,35 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorBody, isErrorCode, type ErrorBody } from '#contract';
 
-/** Why the last start of a daemon came to nothing: written by the daemon, read by whoever waits for it. Absent while one runs. */
-export function startupErrorPath(state: string): string {
+/**
+ * Why the last start of a daemon came to nothing: written by the daemon, read by whoever waits for it. Absent while one
+ * runs. The stamp tells one failure from the next, which a file's time can't within a tick of the clock.
+ */
+export type StartupError = { stamp: string; error: ErrorBody };
+
+function pathIn(state: string): string {
   return join(state, 'daemon.error.json');
 }
 
 export function writeStartupError(state: string, error: ErrorBody): void {
-  const path = startupErrorPath(state);
+  const path = pathIn(state);
   const temp = `${path}.${process.pid}`;
-  writeFileSync(temp, JSON.stringify({ schema: 'cmo.startup-error/1', pid: process.pid, error }), { mode: 0o600 });
+  writeFileSync(temp, JSON.stringify({ schema: 'cmo.startup-error/1', stamp: randomUUID(), error }), { mode: 0o600 });
   renameSync(temp, path);
 }
 
 export function clearStartupError(state: string): void {
-  rmSync(startupErrorPath(state), { force: true });
+  rmSync(pathIn(state), { force: true });
 }
 
-/** @param since ms since the epoch by the file system's clock; an older error is of another start. Null: none. */
-export function readStartupError(state: string, since: number): ErrorBody | null {
+/** Null: there is none, or it can't be read. */
+export function readStartupError(state: string): StartupError | null {
   try {
-    const path = startupErrorPath(state);
-    if (statSync(path).mtimeMs < since) return null;
-    const { error } = JSON.parse(readFileSync(path, 'utf8')) as { error?: Partial<ErrorBody> };
-    if (error?.code === undefined || !isErrorCode(error.code) || typeof error.message !== 'string') return null;
-    return { ...errorBody(error.code), ...error };
+    const { stamp, error } = JSON.parse(readFileSync(pathIn(state), 'utf8')) as { stamp?: unknown; error?: Partial<ErrorBody> };
+    if (typeof stamp !== 'string' || error?.code === undefined || !isErrorCode(error.code) || typeof error.message !== 'string') return null;
+    return { stamp, error: { ...errorBody(error.code), ...error } };
   } catch {
     return null;
   }

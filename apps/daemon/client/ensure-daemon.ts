@@ -32,14 +32,12 @@ export type EnsureOptions = {
 };
 
 const READY_MS = 120_000;
-/** File times are those of the kernel's last tick, a little behind the clock. */
-const TICK_MS = 50;
 
 export async function ensureDaemon(paths: Paths, _config?: Config, options: EnsureOptions = {}): Promise<Ensured> {
   const { readyMs = READY_MS, program = daemonProgram(), env = processEnvironment() } = options;
   const problem = makeOwnFolder(paths.state);
   if (problem !== null) return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`) };
-  const since = Date.now() - TICK_MS;
+  const known = readStartupError(paths.state)?.stamp;
   const until = performance.now() + readyMs;
   for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 100)) {
     const seen = await lookForDaemon(paths);
@@ -48,7 +46,7 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
       // Of another version: its runs go on, its Redis stays, and the next look finds it stopping or gone.
       await askShutdown(seen.socket, { kill: false, keepRedis: true });
     } else if (seen.kind === 'none') {
-      const ended = await startUnderLock(paths, program, env, since, until);
+      const ended = await startUnderLock(paths, program, env, known, until);
       if (ended) return ended;
     }
     await delay(pause);
@@ -58,7 +56,7 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
 }
 
 /** Null: somebody else is at it, look again. */
-async function startUnderLock(paths: Paths, program: string, env: Environment, since: number, until: number): Promise<Ensured | null> {
+async function startUnderLock(paths: Paths, program: string, env: Environment, known: string | undefined, until: number): Promise<Ensured | null> {
   const path = join(paths.state, 'start.lock');
   // Reading is cheap, taking writes and syncs a file: of 64 who wait, only those who may succeed try.
   const owner = await readLock(path);
@@ -68,8 +66,9 @@ async function startUnderLock(paths: Paths, program: string, env: Environment, s
   try {
     const seen = await lookForDaemon(paths);
     if (seen.kind !== 'none') return null;
-    const failed = readStartupError(paths.state, since);
-    if (failed) return { ok: false, error: failed };
+    // Somebody else's start failed while this one waited for its turn.
+    const failed = readStartupError(paths.state);
+    if (failed && failed.stamp !== known) return { ok: false, error: failed.error };
     return await startOne(paths, program, env, until);
   } finally {
     await lock.release();
@@ -77,7 +76,7 @@ async function startUnderLock(paths: Paths, program: string, env: Environment, s
 }
 
 async function startOne(paths: Paths, program: string, env: Environment, until: number): Promise<Ensured | null> {
-  const since = Date.now() - TICK_MS;
+  const known = readStartupError(paths.state)?.stamp;
   let daemon;
   try {
     daemon = spawnDaemon(program, paths, env);
@@ -89,8 +88,8 @@ async function startOne(paths: Paths, program: string, env: Environment, until: 
     const seen = await lookForDaemon(paths);
     if (seen.kind === 'ready') return seen.version === VERSION ? reachable(seen, paths, true) : null;
     if (left !== null) {
-      const error = readStartupError(paths.state, since);
-      if (error) return { ok: false, error };
+      const failed = readStartupError(paths.state);
+      if (failed && failed.stamp !== known) return { ok: false, error: failed.error };
       // It found another daemon at work, and left it alone.
       if (seen.kind === 'busy') return null;
       const details = [`it left with ${left}`, `its last words are in ${join(paths.logs, 'daemon.err')}, its log is ${join(paths.logs, 'daemon.log')}`];
