@@ -22,7 +22,13 @@ export async function buildIfChanged(root) {
 function sourcesHash(root) {
   const hash = createHash('sha256');
   const files = ['apps', 'libs'].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)));
-  for (const file of [...files.filter((name) => /\.(ts|tsx|lua|sh|css)$/.test(name)).sort(), 'scripts/build.mjs', 'scripts/bundles.mjs', 'package.json', 'package-lock.json']) {
+  for (const file of [
+    ...files.filter((name) => /\.(ts|tsx|lua|sh|css)$/.test(name)).sort(),
+    'scripts/build.mjs',
+    'scripts/bundles.mjs',
+    'package.json',
+    'package-lock.json',
+  ]) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))

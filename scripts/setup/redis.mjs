@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { answers, findOnPath, runQuietly, say } from './command.mjs';
 
 const NAMES = ['redis-server', 'valkey-server'];
-const POLICY = '/usr/sbin/policy-rc.d';
 
 /** Null when there is one (now), else the one line that says what to type. */
-export async function provideRedis({ platform = process.platform, uid = process.getuid?.() } = {}) {
+export async function provideRedis({ platform = process.platform, uid = process.getuid?.(), policyFile = '/usr/sbin/policy-rc.d' } = {}) {
   if (findServer()) return null;
   if (platform === 'darwin') {
     if (!findOnPath('brew')) return typeThis('install Homebrew (https://brew.sh), then: brew install redis');
@@ -21,7 +20,7 @@ export async function provideRedis({ platform = process.platform, uid = process.
   const prefix = asRoot(uid);
   if (prefix === null) return typeThis('sudo apt-get install redis-server');
   say(`no redis-server on PATH: installing Debian's package (${[...prefix, 'apt-get install redis-server'].join(' ')}); no service is started`);
-  await installByApt(prefix);
+  await installByApt(prefix, policyFile);
   return findServer() ? null : typeThis('sudo apt-get update && sudo apt-get install redis-server');
 }
 
@@ -35,13 +34,13 @@ function asRoot(uid) {
   return findOnPath('sudo') && answers('sudo', ['-n', 'true']) ? ['sudo', '-n'] : null;
 }
 
-async function installByApt(prefix) {
+async function installByApt(prefix, policyFile) {
   const root = (command, ...args) => {
     const [program, ...rest] = [...prefix, command, ...args];
     return runQuietly(program, rest);
   };
   const apt = (...args) => root('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-y', ...args);
-  const removePolicy = await forbidServices(root);
+  const removePolicy = await forbidServices(root, policyFile);
   try {
     // An update that fails in one of several sources may still have what is needed.
     await apt('update');
@@ -52,14 +51,14 @@ async function installByApt(prefix) {
 }
 
 /** Debian starts a service at installation unless policy-rc.d says 101. An existing policy is the owner's and stays. */
-async function forbidServices(root) {
-  if (existsSync(POLICY)) return async () => undefined;
+async function forbidServices(root, policyFile) {
+  if (existsSync(policyFile)) return async () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'cmo-policy-'));
   const file = join(folder, 'policy-rc.d');
   writeFileSync(file, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  await root('install', '-m', '755', file, POLICY);
+  await root('install', '-m', '755', file, policyFile);
   rmSync(folder, { recursive: true, force: true });
-  return () => root('rm', '-f', POLICY);
+  return () => root('rm', '-f', policyFile);
 }
 
 function otherManager() {
