@@ -7,5 +7,5 @@ export { endpointOf } from './endpoint.js';
 export type { Endpoint } from './endpoint.js';
 export { explainFailure, explainTranscript } from './explain.js';
 export { expandPadLines } from './pad-line.js';
-export { answerCheck, anyJson, SCHEMA_MAX_CHARS } from './schema.js';
+export { answerCheck, anyJson, loadSchemaDrafts, SCHEMA_MAX_CHARS } from './schema.js';
 export { sessionFacts } from './codex/session-facts.js';

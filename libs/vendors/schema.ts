@@ -35,6 +35,11 @@ export async function answerCheck(schema: unknown): Promise<CheckResult> {
   }
 }
 
+/** For a process that must not read its own files later on (an update under a running daemon): loads every draft now. */
+export async function loadSchemaDrafts(): Promise<void> {
+  for (const draft of ['', 'draft-07', '2019-09']) await validator(draft, {});
+}
+
 async function validator(draft: string, options: object) {
   if (/draft-0[467]\b/.test(draft)) return new (await import('ajv')).Ajv(options);
   if (/2019-09/.test(draft)) return new (await import('ajv/dist/2019.js')).Ajv2019(options);

@@ -8,6 +8,11 @@ import { processFacts, readAnswer, reading } from './stream-reader.js';
 
 /** A vendor's sentence in place of an answer is one line of this length at most. */
 const SENTENCE_MAX = 400;
+/** Sentences that begin as only the CLI begins them; which failure they are the classifier finds out. */
+const CLI_SENTENCE = {
+  claude: /^(?:api error(?:: (?:\d{3}\b|rate limit reached|request rejected|server is temporarily|connection\b|extra usage|claude )| \()|prompt is too long(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
+  codex: /^(?:exceeded retry limit, last status:|unexpected status \d{3} |stream disconnected before completion:|selected model is at capacity\b|codex ran out of room\b)/i,
+};
 /** codex writes its progress, and with it the agent's words, on stderr in this mode: the cause stands at the very end. */
 const STDERR_LINES = 5;
 
@@ -77,5 +82,6 @@ export class TextReader implements RunReader {
 
 function vendorSentence(line: string, cli: VendorCli): string | null {
   const plain = plainText(line).replace(/^(?:[^\w'"]*\s)?(?:error:\s*)?/i, '');
-  return line.length <= SENTENCE_MAX && textClass(plain, cli, WHOLE_OUTPUT_TEXTS) !== null ? plain : null;
+  if (line.length > SENTENCE_MAX) return null;
+  return textClass(plain, cli, WHOLE_OUTPUT_TEXTS) !== null || CLI_SENTENCE[cli].test(plain) ? plain : null;
 }

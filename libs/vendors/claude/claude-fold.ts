@@ -3,7 +3,7 @@ import { SILENT_CHANNEL } from '#policy/failure/index';
 import type { RunProgress, StreamSignal } from '../adapter.js';
 import { PARTIAL_MAX, ToolBook, partialOf, type EventFold, type Folded } from '../event-fold.js';
 import { countOf, isObject, listOf, member, numberOf, sessionId, textOf, type JsonObject } from '../json.js';
-import { failedResult, isRefusal, retryOf, retryWords, syntheticError, unfinishedChannel, type Retry, type SyntheticError } from './error-facts.js';
+import { failedResult, isRefusal, rawError, retryOf, retryWords, syntheticError, unfinishedChannel, type Retry, type SyntheticError } from './error-facts.js';
 
 /** The tool by which the CLI takes a schema answer: not an act. */
 const ANSWER_TOOL = 'StructuredOutput';
@@ -91,6 +91,9 @@ export class ClaudeFold implements EventFold {
         return [{ kind: 'rate-limit-event', info: event['rate_limit_info'] }];
       case 'result':
         return this.resulted(event);
+      case 'error':
+        this.synthetic = rawError(event);
+        return [{ kind: 'progress' }];
       default:
         return null;
     }

@@ -25,6 +25,12 @@ export function syntheticError(event: JsonObject, text: string): SyntheticError 
   return { kind, type: textOf(event['api_error_type']) ?? textOf(event['api_error']), status: numberOf(event['api_error_status']), words: text };
 }
 
+/** An API error body printed as a line of its own: `{"type":"error","error":{"type","message"}}`. */
+export function rawError(event: JsonObject): SyntheticError {
+  const error = event['error'];
+  return { kind: null, type: textOf(member(error, 'type')), status: numberOf(event['status']), words: textOf(member(error, 'message')) ?? textOf(error) ?? textOf(event['message']) ?? '' };
+}
+
 /** The failure channel of a result event that is an error. `subtype` says "success" on most of them. */
 export function failedResult(result: JsonObject, synthetic: SyntheticError | null, limit: unknown): Channel {
   const subtype = textOf(result['subtype']);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { expandPadLines, explainFailure, explainTranscript } from '#vendors';
 
 type Vector = { id: string; why?: string; input: Record<string, unknown>; expected: Record<string, unknown>; alsoAccept?: Record<string, unknown>[] };
@@ -23,6 +23,15 @@ describe.each([
     const stdout = typeof vector.input['stdout'] === 'string' ? expandPadLines(vector.input['stdout']) : vector.input['stdout'];
     const answer = (await explain({ ...vector.input, stdout })) as Record<string, unknown>;
     if (!fits(answer, vector.expected) && !(vector.alsoAccept ?? []).some((other) => fits(answer, other))) expect(answer).toEqual(vector.expected);
+  });
+
+  test.each(['America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'])('says the same where the process itself is in %s', async (zone) => {
+    const answers = () => Promise.all(vectors(file).map(({ input }) => explain(input)));
+    vi.stubEnv('TZ', 'UTC');
+    const inUtc = await answers();
+    vi.stubEnv('TZ', zone);
+    expect(new Date(0).getTimezoneOffset()).not.toBe(0);
+    expect(await answers()).toEqual(inUtc);
   });
 
   test('reads every vector the same in pieces of seven bytes', async () => {

@@ -101,6 +101,12 @@ describe('what it came to', () => {
     expect(run('claude', '', { exitCode: null, spawnError: 'ENOENT' }).reading.began).toBe('no');
   });
 
+  test('an error body on a line of its own is the cause, when nothing follows it', () => {
+    const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    expect(run('claude', [init(), body], { exitCode: 1 }).reading).toMatchObject({ failure: { class: 'overloaded' } });
+    expect(run('claude', [init(), body, said('Recovered.'), result('Recovered.')]).reading.ok).toBe(true);
+  });
+
   test('a session id that could be read as an option is none', () => {
     expect(run('claude', [init({ session_id: '--resume' }), result('a', { session_id: '--resume' })]).reading.session).toBe(null);
   });
@@ -117,6 +123,16 @@ describe('plain text', () => {
   test('that is nothing but a vendor sentence is a failure, with any exit code', () => {
     for (const exitCode of [0, 1]) expect(run('claude', limit, { exitCode }, { mode: 'text' }).reading).toMatchObject({ ok: false, failure: { class: 'usage_limit' } });
     expect(run('claude', 'Invalid API key · Please run /login', { exitCode: 0 }, { mode: 'text' }).reading).toMatchObject({ ok: false, failure: { class: 'auth' } });
+  });
+
+  test.each([
+    ['API Error: Rate limit reached', 'rate_limit'],
+    ['API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 'overloaded'],
+    ['API Error (Request timed out.)', 'transient'],
+    ['Prompt is too long', 'deterministic'],
+    ['Execution error', 'transient'],
+  ])('that is only "%s" is %s', (text, expected) => {
+    for (const exitCode of [0, 1]) expect(run('claude', text, { exitCode }, { mode: 'text' }).reading).toMatchObject({ ok: false, failure: { class: expected } });
   });
 
   test('that speaks of limits is an answer', () => {
