@@ -96,7 +96,7 @@ export function openHome({ config = {}, state, env: more = {}, path }: HomeOptio
     redisPids,
     async close() {
       await stopDaemon(paths, { kill: true, leaveMs: 15_000 });
-      for (const pid of ours()) if (isAlive(pid)) await killNow(pid);
+      for (let left = ours(); left.length > 0; left = ours()) for (const pid of left) if (isAlive(pid)) await killNow(pid);
       removeFolder(folder);
     },
   };

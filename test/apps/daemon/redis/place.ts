@@ -30,7 +30,8 @@ export function testPlace(change: Partial<RedisOptions> = {}): TestPlace {
     servers,
     lockedPid: async () => (await readLock(place.lock))?.identity?.pid,
     async close() {
-      for (const pid of servers()) await killNow(pid);
+      // A killed server's child that rewrites its file is seen once it is an orphan.
+      for (let left = servers(); left.length > 0; left = servers()) for (const pid of left) await killNow(pid);
       removeFolder(state);
     },
     ...change,

@@ -1,0 +1,120 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { createApi, placeOf, projectOf, type Api, type ApiResources } from '#api';
+import type { Answer, Config, DispatchRequest, Envelope, ReceiptLine } from '#contract';
+import { openGate, type Gate } from '#gate';
+import { openQueue, openTransitions } from '#queue';
+import { listReceipts, payOwed } from '#receipts';
+import { openRecords, watchChanges, type Records } from '#store';
+import { answerCheck, captureEnvironment } from '#vendors';
+import { newId, testConfig } from '../../support/records.js';
+import { startRedis } from '../../support/redis.js';
+import { removeFolder, tempFolder } from '../../support/temp.js';
+
+/** The HTTP interface on a real Redis, without a worker: what is queued stays queued. */
+export type TestApi = {
+  api: Api;
+  redis: Redis;
+  config: Config;
+  gate: Gate;
+  records: Records;
+  resources: ApiResources;
+  work: string;
+  /** Which lanes have a CLI. */
+  installed: Record<string, boolean>;
+  shutdowns: { kill: boolean; keepRedis: boolean }[];
+  logged: string[];
+  request(change?: Partial<DispatchRequest>): DispatchRequest;
+  send(method: 'GET' | 'POST', url: string, body?: unknown): Promise<LightMyRequestResponse>;
+  answer<T>(method: 'GET' | 'POST', url: string, body?: unknown): Promise<Answer<T>>;
+  /** One dispatch; throws when it is refused. */
+  submit(change?: Partial<DispatchRequest>): Promise<Envelope>;
+  /** As a worker would end it, without having run it. */
+  end(id: string): Promise<void>;
+  lines(): Promise<ReceiptLine[]>;
+  close(): Promise<void>;
+};
+
+export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Promise<TestApi> {
+  const server = await startRedis();
+  const folder = tempFolder('api');
+  const work = join(folder, 'work');
+  const receipts = join(folder, 'receipts');
+  mkdirSync(work);
+  const redis = server.client();
+  const config = testConfig(change);
+  const records = openRecords(redis);
+  const gate = openGate(redis, config);
+  const queue = openQueue({ redis, config });
+  const changes = await watchChanges(redis);
+  const installed: Record<string, boolean> = { codex: true, claude: true };
+  const shutdowns: TestApi['shutdowns'] = [];
+  const logged: string[] = [];
+  const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const resources: ApiResources = {
+    config,
+    records,
+    changes,
+    queue,
+    gate,
+    log: { debug: hear, info: hear, warn: hear, error: hear },
+    now: Date.now,
+    installed: () => Promise.resolve(installed),
+    place: placeOf,
+    project: projectOf,
+    schemaProblems: async (schema) => {
+      const checked = await answerCheck(schema);
+      return checked.ok ? [] : checked.details;
+    },
+    refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
+    receipts: (dispatch) => listReceipts(receipts, { dispatch }),
+    writeLine: async (dispatch) => {
+      await payOwed({ redis, folder: receipts }, dispatch);
+    },
+    daemon: {
+      about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: server.pid(), version: null, warnings: [] } }),
+      shutdown: (options) => void shutdowns.push(options),
+    },
+  };
+  const api = await createApi(resources);
+  const test: TestApi = {
+    api,
+    redis,
+    config,
+    gate,
+    records,
+    resources,
+    work,
+    installed,
+    shutdowns,
+    logged,
+    request: (more = {}) => ({ id: newId(), prompt: 'do it', cwd: work, env: { PATH: '/bin' }, ...more }),
+    send: (method, url, body) => api.app.inject({ method, url, ...(body === undefined ? {} : { payload: body as object }) }),
+    async answer<T>(method: 'GET' | 'POST', url: string, body?: unknown) {
+      return (await test.send(method, url, body)).json<Answer<T>>();
+    },
+    async submit(more) {
+      const answer = await test.answer<{ dispatches: Envelope[] }>('POST', '/v1/dispatches', { dispatches: [test.request(more)] });
+      const envelope = answer.ok ? answer.data.dispatches[0] : undefined;
+      if (!envelope) throw new Error(JSON.stringify(answer));
+      return envelope;
+    },
+    async end(id) {
+      const record = await records.read(id);
+      if (!record) throw new Error(`no ${id}`);
+      await openTransitions(redis, config).change(record, { state: 'expired', event: 'expired', change: {} });
+      await payOwed({ redis, folder: receipts }, id);
+    },
+    lines: () => listReceipts(receipts),
+    async close() {
+      await api.close();
+      await changes.close();
+      await queue.close();
+      await server.close();
+      removeFolder(folder);
+    },
+  };
+  return test;
+}
