@@ -1,8 +1,9 @@
 // The picture of ARCHITECTURE.md as data: which folder may import which. `node scripts/folders.mjs --write`
-// regenerates each folder's tsconfig.json and the `imports` map of package.json from it; the suite checks
-// that they are up to date, so the boundaries can't drift by hand-editing one of the copies.
+// regenerates each folder's tsconfig.json, the `imports` map of package.json and the table in ARCHITECTURE.md from
+// it; the suite checks that they are up to date, so the boundaries can't drift by hand-editing one of the copies.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFolderTable } from './architecture.mjs';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -96,4 +97,6 @@ if (process.argv.includes('--write')) {
   const pkg = JSON.parse(readFileSync(path, 'utf8'));
   pkg.imports = importsMap();
   writeFileSync(path, JSON.stringify(pkg, null, 2) + '\n');
+  const page = join(root, 'ARCHITECTURE.md');
+  writeFileSync(page, withFolderTable(readFileSync(page, 'utf8'), FOLDERS));
 }

@@ -11,7 +11,9 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 export async function main(args) {
   const [flag, prompt, ...rest] = args;
   if (args.length > 0 && !(flag === '--live' && prompt?.trim() && rest.length === 0)) {
-    say('usage: npm run try                       a look around that spends nothing\n       npm run try -- --live "prompt"    one task on your own subscription');
+    say(
+      'usage: npm run try                       a look around that spends nothing\n       npm run try -- --live "prompt"    one task on your own subscription',
+    );
     return 2;
   }
   const scene = openScene();

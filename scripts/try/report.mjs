@@ -6,7 +6,9 @@ const line = (text = '') => console.log(text);
 export function printAgents(scene, clis) {
   line('A first look at cmo. Nothing is spent: no login is read and no vendor is asked.');
   for (const [id, command] of Object.entries(clis)) {
-    line(`  ${id.padEnd(7)} ${command ? `${command}, with a scratch home, talking to the simulator in test/vendor-sim` : 'the stand-in in test/fixtures/bin (the real CLI is not on PATH)'}`);
+    line(
+      `  ${id.padEnd(7)} ${command ? `${command}, with a scratch home, talking to the simulator in test/vendor-sim` : 'the stand-in in test/fixtures/bin (the real CLI is not on PATH)'}`,
+    );
   }
   line(`  state   ${scene.folder}, removed at the end`);
   line();

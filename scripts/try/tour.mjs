@@ -41,7 +41,10 @@ async function runBatch(scene) {
   };
   const ended = (id) => scene.ask(['wait', id]);
 
-  const plain = [await submit('Say hello. [[sim:echo text="hello from codex"]]', '--pin', 'codex'), await submit('Say hello. [[sim:echo text="hello from claude"]]', '--pin', 'claude')];
+  const plain = [
+    await submit('Say hello. [[sim:echo text="hello from codex"]]', '--pin', 'codex'),
+    await submit('Say hello. [[sim:echo text="hello from claude"]]', '--pin', 'claude'),
+  ];
   for (const id of plain) {
     const envelope = await ended(id);
     expect(envelope.ok, `${id} did not succeed: ${envelope.error?.message ?? envelope.state}`);
@@ -61,7 +64,10 @@ async function runBatch(scene) {
   const after = await scene.status();
   expect(adopted.ok && adopted.attempts.length === 1, 'the agent whose daemon was killed was lost or run again');
   expect(after.pid !== before.pid, 'the daemon was not started again');
-  expect(adopted.receipts.some(({ kind, adopted: yes }) => kind === 'attempt' && yes), 'the attempt was not adopted');
+  expect(
+    adopted.receipts.some(({ kind, adopted: yes }) => kind === 'attempt' && yes),
+    'the attempt was not adopted',
+  );
   printEnd(`its daemon (pid ${before.pid}) was killed with SIGKILL; the next one adopted it`, adopted);
 
   const rows = (await scene.ask(['ls', '--limit', '100'])).data.dispatches;
@@ -71,7 +77,10 @@ async function runBatch(scene) {
   expect(rows.length === ids.length && receipts.filter(({ kind }) => kind === 'dispatch').length === ids.length, 'the census does not add up');
   expect(receipts.filter(({ kind }) => kind === 'attempt').length === ids.length + 1, 'not every started attempt has its one line');
   const starts = startsOf(join(scene.folder, 'ledger.jsonl'));
-  expect([...starts.values()].every((count) => count === 1), 'a CLI was started twice for one attempt');
+  expect(
+    [...starts.values()].every((count) => count === 1),
+    'a CLI was started twice for one attempt',
+  );
   return wrong;
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { withFolderTable } from '../../scripts/architecture.mjs';
 import { FOLDERS, importsMap, tsconfigOf } from '../../scripts/folders.mjs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -24,4 +25,8 @@ test('the picture has no cycle', () => {
     for (const next of FOLDERS[folder]?.imports ?? []) visit(next, [...way, folder]);
   };
   for (const folder of Object.keys(FOLDERS)) visit(folder, []);
+});
+
+test('the table of ARCHITECTURE.md is the same picture', () => {
+  expect(withFolderTable(read('ARCHITECTURE.md'), FOLDERS)).toBe(read('ARCHITECTURE.md'));
 });

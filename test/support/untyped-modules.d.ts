@@ -4,6 +4,9 @@ declare module '*/scripts/folders.mjs' {
   export function tsconfigOf(folder: string): string;
   export function importsMap(): Record<string, unknown>;
 }
+declare module '*/scripts/architecture.mjs' {
+  export function withFolderTable(page: string, folders: Record<string, { imports: string[] }>): string;
+}
 declare module '*/scripts/suite/count.mjs' {
   type Count = { passed: number; failed: number; skipped: number };
   export function countOf(result: unknown, code: number): Count;
