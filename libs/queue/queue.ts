@@ -53,15 +53,17 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
         })),
       });
       const fresh = new Map(stored.filter((one) => one.new).map((one) => [one.id, one.tag]));
-      // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none.
-      await tickets.add(news.flatMap(({ record }) => (fresh.has(record.id) && record.state === 'queued' ? [{ ...record, tag: fresh.get(record.id) ?? 0 }] : [])));
-      return Promise.all(
+      const now = await Promise.all(
         news.map(async ({ record }) => {
           const tag = fresh.get(record.id);
           if (tag !== undefined && !isEnded(record.state)) return { ...record, tag };
           return (await records.read(record.id)) ?? record;
         }),
       );
+      // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for what was
+      // known: whoever sends again after a lost answer shouldn't wait for that, and a ticket too many is harmless.
+      await tickets.add(now.filter(({ state }) => state === 'queued' || state === 'retrying'));
+      return now;
     },
 
     async cancel(id) {
