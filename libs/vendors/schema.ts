@@ -40,10 +40,11 @@ export async function loadSchemaDrafts(): Promise<void> {
   for (const draft of ['', 'draft-07', '2019-09']) await validator(draft, {});
 }
 
+/** `.default.default`: the class stands there in Node and in the bundle; as a named export it is lost when bundled. */
 async function validator(draft: string, options: object) {
-  if (/draft-0[467]\b/.test(draft)) return new (await import('ajv')).Ajv(options);
-  if (/2019-09/.test(draft)) return new (await import('ajv/dist/2019.js')).Ajv2019(options);
-  return new (await import('ajv/dist/2020.js')).Ajv2020(options);
+  if (/draft-0[467]\b/.test(draft)) return new (await import('ajv')).default.default(options);
+  if (/2019-09/.test(draft)) return new (await import('ajv/dist/2019.js')).default.default(options);
+  return new (await import('ajv/dist/2020.js')).default.default(options);
 }
 
 function extra(params: Record<string, unknown>): string {
