@@ -1,4 +1,7 @@
 const NEWLINE = 0x0a;
+/** First size of the line buffer, and the size up to which it is kept for the next line. */
+const ROOM = 4096;
+const KEPT = 1024 * 1024;
 
 export type SplitterLimits = { lineBytes: number; totalBytes: number };
 
@@ -12,7 +15,7 @@ export const DEFAULT_LIMITS: SplitterLimits = { lineBytes: 32 * 1024 * 1024, tot
  * States: collecting → (cap) → skipping → (newline) → collecting; any → (total) → flooded.
  */
 export class LineSplitter {
-  private pieces: Uint8Array[] = [];
+  private buffer = Buffer.alloc(0);
   private held = 0;
   private skipping = false;
   /** Lines dropped for their length. */
@@ -60,11 +63,18 @@ export class LineSplitter {
       this.dropped += 1;
       return;
     }
+    this.makeRoom(this.held + piece.length);
     // A copy: the caller may reuse its buffer.
-    this.pieces.push(Uint8Array.prototype.slice.call(piece));
+    this.buffer.set(piece, this.held);
     this.held += piece.length;
-    // Reads of a few bytes each must not pile up as objects.
-    if (this.pieces.length >= 1024) this.pieces = [Buffer.concat(this.pieces)];
+  }
+
+  /** By doubling, so that reads of a byte each cost no more than one of all. */
+  private makeRoom(bytes: number): void {
+    if (bytes <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(bytes, Math.min(this.buffer.length * 2, this.limits.lineBytes), ROOM));
+    this.buffer.copy(grown, 0, 0, this.held);
+    this.buffer = grown;
   }
 
   private take(): string | null {
@@ -72,14 +82,13 @@ export class LineSplitter {
       this.skipping = false;
       return null;
     }
-    const [first] = this.pieces;
-    const bytes = this.pieces.length === 1 && first ? first : Buffer.concat(this.pieces);
+    const line = this.buffer.toString('utf8', 0, this.held);
     this.clear();
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    return line;
   }
 
   private clear(): void {
-    this.pieces = [];
     this.held = 0;
+    if (this.buffer.length > KEPT) this.buffer = Buffer.alloc(0);
   }
 }
