@@ -52,7 +52,12 @@ local function enter_state(id, state, lookIn)
 end
 
 local function set_fields(id, fields)
-  for name, value in pairs(fields) do redis.call('HSET', a.k.record .. id, name, value) end
+  local flat = {}
+  for name, value in pairs(fields) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  if #flat > 0 then redis.call('HSET', a.k.record .. id, unpack(flat)) end
 end
 
 -- The event feeds live views; the message wakes whoever waits for this dispatch, in any process.
