@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig } from '#contract';
 import { independenceNotice } from '#policy';
-import { attemptMark, findExecutable, makeRun, runPath, type RunPlan } from '#runner';
+import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
 import type { Resources } from './resources.js';
 
@@ -14,10 +14,12 @@ export async function submittedEnvironment({ records }: Pick<Resources, 'records
   return text === null ? {} : (JSON.parse(text) as Environment);
 }
 
-/** The whole environment of the attempt's CLI. */
-export function environmentOf(submitted: Environment, lane: LaneConfig, attempt: string, access: Access): Environment {
+/** The whole environment of the attempt's CLI. What was captured for another lane's passEnv stays out of this one. */
+export function environmentOf({ config }: Pick<Resources, 'config'>, submitted: Environment, lane: LaneConfig, attempt: string, access: Access): Environment {
   const root = process.getuid?.() === 0;
-  return childEnvironment({ submitted, lane, adapterEnv: adapterFor(lane.kind).envFor({ access, root }), mark: attemptMark(attempt) });
+  const others = config.lanes.filter(({ id }) => id !== lane.id).flatMap(({ passEnv }) => passEnv);
+  const named = Object.keys(submitted).filter((name) => !others.includes(name));
+  return childEnvironment({ submitted, lane, adapterEnv: adapterFor(lane.kind).envFor({ access, root }), mark: attempt, named });
 }
 
 /**
@@ -31,7 +33,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
 
   const adapter = adapterFor(lane.kind);
-  const environment = environmentOf(submitted, lane, id, record.access);
+  const environment = environmentOf(resources, submitted, lane, id, record.access);
   const path = environment['PATH'] ?? '';
   const command = findExecutable(lane.command, path);
   const folder = runPath(folders.runs, id);

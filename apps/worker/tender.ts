@@ -152,7 +152,7 @@ class Tending {
     // The cancel may have been asked before this tender listened.
     if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
     const submitted = await submittedEnvironment(this.#r, this.#run.id);
-    const env = environmentOf(submitted, lane, this.#id, plan.access);
+    const env = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
     const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor });
     const claimed = came !== 'dead' && came !== 'late';
     this.#signals.started();
@@ -194,7 +194,7 @@ class Tending {
         if (!status.alive) return { state: 'dead', startedAt: status.startedAt };
         if (status.state === 'running') this.#signals.started();
         if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
-        const verdict = watch.verdict(now);
+        const verdict = watch.verdict(now, reader.progress().toolsRunning);
         if (verdict !== null && ending === null) {
           ending = this.#end(plan, verdict).finally(() => {
             ending = null;
@@ -247,7 +247,7 @@ class Tending {
     const reason = isCancelAsked(folder) ? ('cancel' as const) : await readEndedBy(folder);
     const schema = await this.#r.records.blob(this.#run.id, 'schema');
     const submitted = await submittedEnvironment(this.#r, this.#run.id);
-    const environment = environmentOf(submitted, lane, this.#id, plan.access);
+    const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
     const end = await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock });
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };

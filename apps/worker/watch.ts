@@ -15,6 +15,8 @@ export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'o
 /** How long a CLI may take to exit after its final event, ms. Both leave within one; the rest are hung. */
 export const FINAL_GRACE_MS = 10_000;
 
+/** The longest a tool may run without a word: claude's own bound on a shell call is 10 min, ms. */
+const TOOL_SILENCE_MS = 11 * 60_000;
 /** Beyond deadline and grace: the supervisor ends a run by itself well before that, ms. */
 const DEADLINE_SLACK_MS = 30_000;
 
@@ -71,10 +73,12 @@ export class Watch {
   }
 
   /** Why it has to be ended now; null: let it run. */
-  verdict(now: number): EndReason | null {
+  verdict(now: number, toolsRunning: number): EndReason | null {
     if (this.#reason !== null) return this.#reason;
     if (now > this.#deadlineAt) return 'deadline';
     if (this.#finalAt !== null) return now - this.#finalAt > FINAL_GRACE_MS ? 'final' : null;
-    return now - this.#lastProgress > this.#silenceMs ? 'silence' : null;
+    // A shell call may be silent for ten minutes by the CLIs' own bounds, and the agent is well.
+    const bound = toolsRunning > 0 ? Math.max(this.#silenceMs, TOOL_SILENCE_MS) : this.#silenceMs;
+    return now - this.#lastProgress > bound ? 'silence' : null;
   }
 }
