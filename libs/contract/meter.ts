@@ -14,6 +14,22 @@ export type MeterWindow = {
   scope: string | null;
 };
 
+/**
+ * The vendor's own word that the account is closed, beside the percents (they may still read under the limit).
+ * `resetsAt` (ms): when it opens again; null when nothing says so.
+ */
+export type Reached = { flag: string; resetsAt: number | null };
+
+/** Money beside the subscription: codex credits, claude extra usage. Shown, never headroom. Amounts as the vendor wrote them. */
+export type Overage = {
+  enabled: boolean;
+  /** True while the vendor says that answers are being paid from it; null when it doesn't say. */
+  inUse: boolean | null;
+  unlimited: boolean;
+  balance: string | null;
+  usedPercent: number | null;
+};
+
 /** The last reading of an account. `writtenAt` is when the vendor wrote the number, never when we looked. */
 export type MeterReading = {
   account: string;
@@ -23,6 +39,8 @@ export type MeterReading = {
   writtenAt: number;
   readAt: number;
   plan: string | null;
+  reached?: Reached | null;
+  overage?: Overage | null;
 };
 
 /** Points of each window, in thousandths: the gate never sees a float. Keys are window ids. */

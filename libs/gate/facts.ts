@@ -24,6 +24,9 @@ export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: C
     return { ...facts, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
   }
   if (snapshot.paused) return { ...facts, hardBlocked: true, blockedBy: 'paused', nextResetAt: null };
+  // The reading's own word: without `blockedBy` it counts only as long as there is a reading.
+  const reached = snapshot.reading?.reached;
+  if (reached && reached.resetsAt !== null && reached.resetsAt > snapshot.now) return { ...facts, hardBlocked: true, nextResetAt: iso(reached.resetsAt) };
   if (full) return { ...facts, hardBlocked: true, blockedBy: 'limit', nextResetAt: iso(full.resetsAt) };
   return facts;
 }

@@ -3,7 +3,7 @@ import type { Config, CostVector, DispatchClass, LaneConfig, LanesFacts, MeterRe
 import { evaluate, evaluateJson, gateKeys, keys } from '#store';
 import { laneFacts } from './facts.js';
 import { operations } from './lua.js';
-import { laneCost, thousandths } from './points.js';
+import { cheapest, laneCost, thousandths, type CostsOf } from './points.js';
 import { readSnapshot, type AccountSnapshot } from './snapshot.js';
 
 export type Admission =
@@ -41,7 +41,8 @@ export interface Gate {
 
 export type RenewedRun = { dispatch: string; attempt: number; lane: LaneConfig; node: string; class: string; project: string; cost: CostVector; ttlMs: number };
 
-export function openGate(redis: Redis, config: Config): Gate {
+/** @param costsOf what an attempt of a lane and tier is taken to cost; the default is the configuration's word, measured costs come from the worker */
+export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCost): Gate {
   const { timing } = config;
   const limit = thousandths(config.pressure.exhausted);
   const ceilingOf = (account: string): number => settleCeiling(config, account);
@@ -66,8 +67,7 @@ export function openGate(redis: Redis, config: Config): Gate {
 
   return {
     async reserve(token, lane, queue, node) {
-      const cost = laneCost(lane);
-      const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, cost]));
+      const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, costsOf(lane, tier)]));
       const names = [...gateKeys(lane.account), keys.waiting(queue)];
       return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: token, node, project: '', costs, ...rules(lane) }));
     },
@@ -92,8 +92,9 @@ export function openGate(redis: Redis, config: Config): Gate {
       const windows = Object.fromEntries(
         reading.windows.map((w) => [w.id, { used: thousandths(Math.max(w.usedPercent, 0)), resetsAt: w.resetsAt ?? undefined, kind: w.kind, scope: w.scope ?? undefined }]),
       );
-      const { account, source } = reading;
-      const argument = { ...wakeOf(account), windows, at: reading.writtenAt, readAt: reading.readAt, source, plan: reading.plan ?? undefined, partial };
+      const { account, source, reached, overage } = reading;
+      const said = { plan: reading.plan ?? undefined, reached: reached ? { flag: reached.flag, resetsAt: reached.resetsAt ?? undefined } : undefined, overage: overage ?? undefined };
+      const argument = { ...wakeOf(account), windows, at: reading.writtenAt, readAt: reading.readAt, source, partial, ...said };
       return (await evaluate(redis, operations.meter, gateKeys(account), argument)) === 1;
     },
 
@@ -105,7 +106,7 @@ export function openGate(redis: Redis, config: Config): Gate {
       return Object.fromEntries(
         lanes.flatMap((lane) => {
           const picture = pictures.get(lane.account);
-          return picture ? [[lane.id, laneFacts(picture, installed[lane.id] ?? false, laneCost(lane), limit)]] : [];
+          return picture ? [[lane.id, laneFacts(picture, installed[lane.id] ?? false, cheapest(lane, costsOf), limit)]] : [];
         }),
       );
     },

@@ -1,6 +1,6 @@
 export { openGate, settleCeiling, waitsForQuota, type Admission, type Gate, type RefusalReason, type RenewedRun } from './gate.js';
 export { laneFacts } from './facts.js';
 export { gateParts } from './lua.js';
-export { laneCost, thousandths } from './points.js';
+export { laneCost, thousandths, type CostsOf } from './points.js';
 export { openWakes, type Wakes } from './wakes.js';
 export type { AccountSnapshot, ReservationView, WindowSnapshot } from './snapshot.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { evaluateJson, gateKeys } from '#store';
-import type { CostVector, WindowKind } from '#contract';
+import type { CostVector, Overage, Reached, WindowKind } from '#contract';
 import { operations } from './lua.js';
 
 /** Percent of the window, 0..100, except times (ms since the epoch). */
@@ -27,7 +27,7 @@ export type AccountSnapshot = {
   bare: boolean;
   closed: { until: number; reason: string; canary: 'waiting' | 'flying' | null } | null;
   paused: boolean;
-  reading: { source: string; writtenAt: number; readAt: number; plan: string | null } | null;
+  reading: { source: string; writtenAt: number; readAt: number; plan: string | null; reached: Reached | null; overage: Overage | null } | null;
   /** When the last run of ours ended (Redis' time), null when none did. */
   lastEnd: number | null;
   reservations: ReservationView[];
@@ -68,8 +68,14 @@ export async function readSnapshot(redis: Redis, account: string, wake: object):
     bare: reservations.every((r) => r.state === 'estimated'),
     closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
     paused: raw.flags['paused'] === '1',
-    reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null },
+    reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null, reached: reachedOf(raw.meter['reached']), overage: raw.meter['overage'] === undefined ? null : (JSON.parse(raw.meter['overage']) as Overage) },
     lastEnd: number(raw.flags['ended']),
     reservations,
   };
+}
+
+function reachedOf(text: string | undefined): Reached | null {
+  if (text === undefined) return null;
+  const { flag, resetsAt } = JSON.parse(text) as { flag: string; resetsAt?: number };
+  return { flag, resetsAt: resetsAt ?? null };
 }

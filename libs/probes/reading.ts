@@ -1,20 +1,6 @@
-import type { MeterReading } from '#contract';
+import type { MeterReading, Overage, Reached } from '#contract';
 
-/**
- * The vendor's own word that the account is closed, beside the percents (they may still read under the limit).
- * `resetsAt` (ms) only where the vendor gave the flag a time of its own.
- */
-export type Reached = { flag: string; resetsAt: number | null };
-
-/** Money beside the subscription: codex credits, claude extra usage. Shown, never headroom. Amounts as the vendor wrote them. */
-export type Overage = {
-  enabled: boolean;
-  /** True while the vendor says that answers are being paid from it; null when it doesn't say. */
-  inUse: boolean | null;
-  unlimited: boolean;
-  balance: string | null;
-  usedPercent: number | null;
-};
+export type { Overage, Reached } from '#contract';
 
 export type Reading = MeterReading & {
   /** False: the source names only some windows, so a meter must keep the others it knows. */

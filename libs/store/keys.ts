@@ -34,6 +34,14 @@ export const keys = {
     closed: `${PREFIX}:q:${account}:closed`,
     flags: `${PREFIX}:q:${account}:flags`,
   }),
+  /** Hash per account: whether its meter's source may be asked, and why it last gave no number. */
+  probe: (account: string) => `${PREFIX}:q:${account}:probe`,
+  /** Per account: the ledger of the runs whose cost is being measured, the index of its samples, and a list of them. */
+  costs: (account: string) => ({
+    ledger: `${PREFIX}:q:${account}:cost`,
+    index: `${PREFIX}:q:${account}:costs`,
+    samples: (lane: string, tier: string, window: string) => `${PREFIX}:q:${account}:cost:${lane}/${tier}/${window}`,
+  }),
   events: `${PREFIX}:events`,
   receipts: `${PREFIX}:receipts`,
   channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake` },

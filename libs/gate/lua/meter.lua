@@ -1,7 +1,8 @@
 -- meter: a reading of the account's windows. Ends what settled before it was written, and wakes.
 -- KEYS 1-6 the gate's.
--- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind, scope? } }, at, readAt, source, plan?, partial, ceiling }
+-- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind, scope? } }, at, readAt, source, plan?, reached?, overage?, partial, ceiling }
 --   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their last value, and what settles in them.
+--   reached { flag, resetsAt? }: the vendor's word that the account is closed. overage: JSON for readers only.
 -- Reply: 1 taken, 0 older than what is known (it changes nothing).
 local a = cjson.decode(ARGV[1])
 local windows = catch_up(a)
@@ -17,6 +18,15 @@ if a.plan then
   redis.call('HSET', G.meter, 'plan', a.plan)
 elseif not a.partial then
   redis.call('HDEL', G.meter, 'plan')
+end
+
+-- What stands beside the percents is as old as they are: a reading without it takes the last one's away.
+for _, name in ipairs({ 'reached', 'overage' }) do
+  if a[name] then
+    redis.call('HSET', G.meter, name, cjson.encode(a[name]))
+  elseif name == 'reached' or not a.partial then
+    redis.call('HDEL', G.meter, name)
+  end
 end
 
 -- Strictly after its end: a run's own last reading was sent before its last answer was billed.

@@ -69,6 +69,13 @@ if closed[1] then
   end
 end
 
+-- The vendor's own word that it is closed, whatever its percents say.
+local reached = redis.call('HGET', G.meter, 'reached')
+if reached then
+  local r = cjson.decode(reached)
+  if r.resetsAt and r.resetsAt > now then return refuse('closed', r.resetsAt, r.flag, true) end
+end
+
 -- A batch of one slot must still move: the hold-back never takes the last slot.
 local hold = interactive and 0 or math.min(a.holdSlots, math.max(a.slots - 1, 0))
 local flying = sum('inflight')
