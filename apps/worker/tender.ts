@@ -13,6 +13,7 @@ import {
   supervisorMark,
   voidClaim,
   watchFolder,
+  type ProcessIdentity,
   type RunPlan,
   type RunStatus,
   type Spool,
@@ -107,7 +108,7 @@ export function startTender(resources: Resources, run: RunRef): Tender {
 }
 
 type Signals = { stopped: () => boolean; cancelled: () => boolean; started: () => void; onPoke: (wake: () => void) => void };
-type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number };
+type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number; cli: ProcessIdentity | null };
 
 class Tending {
   readonly #r: Resources;
@@ -191,12 +192,12 @@ class Tending {
           await this.#pump(plan, out, err, reader, watch);
           return status;
         }
-        if (!status.alive) return { state: 'dead', startedAt: status.startedAt };
+        if (!status.alive) return { state: 'dead', startedAt: status.startedAt, cli: status.state === 'running' ? status.cli : null };
         if (status.state === 'running') this.#signals.started();
         if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
         const verdict = watch.verdict(now, reader.progress().toolsRunning);
         if (verdict !== null && ending === null) {
-          ending = this.#end(plan, verdict).finally(() => {
+          ending = this.#end(plan, verdict, status.state === 'running' ? status.cli : null).finally(() => {
             ending = null;
           });
         }
@@ -226,19 +227,21 @@ class Tending {
   }
 
   /** Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record. */
-  async #end(plan: RunPlan, reason: Parameters<typeof writeEndedBy>[1]): Promise<void> {
+  async #end(plan: RunPlan, reason: Parameters<typeof writeEndedBy>[1], cli: ProcessIdentity | null): Promise<void> {
     if (reason === 'cancel') await askCancel(this.#run.folder);
     else await writeEndedBy(this.#run.folder, reason);
     this.#r.log.info({ dispatch: this.#run.id, attempt: this.#run.attempt, reason }, 'ending a run');
     const marks = reason === 'deadline' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
-    await endMarked({ marks }, { graceMs: plan.graceMs });
+    await endMarked({ marks, leader: cli ?? undefined }, { graceMs: plan.graceMs });
   }
 
   async #finish(plan: RunPlan, reader: RunReader, ended: Ended): Promise<void> {
     const { folder } = this.#run;
     // Strays after a normal exit, and everything of a supervisor that died, before anything is said about the attempt.
     const marks = ended.state === 'dead' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
-    const { left } = await endMarked({ marks }, { graceMs: plan.graceMs });
+    // A child that cleared its environment is still in the CLI's group or session.
+    const leader = (ended.state === 'dead' ? ended.cli : ended.run?.cli) ?? undefined;
+    const { left } = await endMarked({ marks, leader }, { graceMs: plan.graceMs });
     if (left.length > 0) throw new Error(`processes of ${this.#id} can not be ended: ${left.join(', ')}`);
 
     const record = await this.#record();
