@@ -1,6 +1,7 @@
-import { errorBody, isErrorCode, type Answer, type ErrorBody } from '#contract';
+import { errorBody, ERRORS, isErrorCode, type Answer, type ErrorBody } from '#contract';
 
-export type Outcome<T> = { ok: true; data: T } | { ok: false; error: ErrorBody };
+/** `again`: the same question may be answered in a moment. */
+export type Outcome<T> = { ok: true; data: T } | { ok: false; error: ErrorBody; again?: true };
 
 /** The daemon's answer. It was made by our own code of the same protocol, so only its frame is looked at. */
 export function outcomeOf<T>(body: unknown): Outcome<T> {
@@ -8,7 +9,9 @@ export function outcomeOf<T>(body: unknown): Outcome<T> {
   const answer = body as Partial<Answer<T>>;
   if (answer.ok === true && 'data' in answer) return { ok: true, data: answer.data as T };
   const error = answer.ok === false ? answer.error : undefined;
-  return { ok: false, error: error && isErrorCode(error.code) ? error : strange(error?.message) };
+  if (!error || !isErrorCode(error.code)) return { ok: false, error: strange(error?.message) };
+  const { http, retry } = ERRORS[error.code];
+  return http === 503 && retry === 'later' ? { ok: false, error, again: true } : { ok: false, error };
 }
 
 function strange(message?: string): ErrorBody {

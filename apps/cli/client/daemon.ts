@@ -55,7 +55,7 @@ export class DaemonClient {
             break;
           }
           const outcome = outcomeOf<T>(got.body);
-          if (outcome.ok || ERRORS[outcome.error.code].http !== 503 || ERRORS[outcome.error.code].retry !== 'later') {
+          if (outcome.ok || !outcome.again) {
             if (daemon === 'start' && got.version !== VERSION) await this.upgrade();
             return outcome;
           }

@@ -25,10 +25,11 @@ const EARLY_MS = 100;
  */
 export async function follow(client: DaemonClient, id: string, { forMs, pollMs, onNews, signal }: FollowOptions): Promise<Followed> {
   const until = forMs === null ? Infinity : performance.now() + forMs;
-  for (;;) {
+  // Asking is an act of a person, and starts what is down; only while one waits does `cmo down` outrank it.
+  for (let daemon: 'start' | 'restart' = 'start'; ; daemon = 'restart') {
     const asked = performance.now();
     const wait = Math.max(0, Math.min(pollMs, Math.ceil(until - performance.now())));
-    const outcome = await client.call<Envelope>({ method: 'GET', path: `/v1/dispatches/${id}?wait=${wait}`, timeoutMs: wait + 30_000, daemon: 'restart', ...(signal && { signal }) });
+    const outcome = await client.call<Envelope>({ method: 'GET', path: `/v1/dispatches/${id}?wait=${wait}`, timeoutMs: wait + 30_000, daemon, ...(signal && { signal }) });
     if (signal?.aborted) return { kind: 'left' };
     if (!outcome.ok) return { kind: 'lost', error: outcome.error };
     const envelope = outcome.data;

@@ -16,7 +16,7 @@ export const status = command({
   notes: ['It asks a daemon that runs, and starts none.'],
   async run(_input, context) {
     const data = await askStatus(context.paths);
-    if (context.json) printData(context, 'cmo.status/1', data === null ? { running: false } : { ...data, up: true });
+    if (context.json) printData(context, 'cmo.status/1', data === null ? { up: false } : { up: true, ...data });
     else if (data === null) context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
     else for (const text of statusText(data, context.paint, context.now())) context.output.line(text);
     return 0;

@@ -87,7 +87,7 @@ async function daemon({ context }: Patient): Promise<Row> {
   try {
     const status = await askStatus(context.paths);
     if (status === null) return skipped('daemon', 'it does not run; the first run or submit starts it');
-    const seen = `up for ${durationText(context.now() - Date.parse(status.startedAt))}, pid ${status.pid}, ${status.running} running, Redis ${status.redis.version ?? ''} at ${status.redis.address}`;
+    const seen = `up for ${durationText(context.now() - Date.parse(status.startedAt))}, pid ${status.pid}, ${status.running} running, Redis${status.redis.version === null ? '' : ` ${status.redis.version}`} at ${status.redis.address}`;
     if (status.version !== VERSION) return warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it');
     const [warning] = status.redis.warnings;
     return warning === undefined ? ok('daemon', seen) : warn('daemon', `${warning}; ${seen}`, 'set it in that Redis');

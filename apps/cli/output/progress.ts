@@ -19,7 +19,8 @@ export function progress({ env, output, paintNotes, now }: Context): Progress {
   return {
     news(envelope) {
       clear();
-      const columns = process.stderr.columns ?? 80;
+      // 0: a terminal that was never told its size.
+      const columns = process.stderr.columns || 80;
       output.raw(paintNotes.dim(progressText(envelope, now()).slice(0, columns - 1)));
       shown = true;
     },

@@ -1,4 +1,4 @@
-// eslint-disable-next-line no-control-regex -- an escape sequence takes no room on the screen
+// An escape sequence takes no room on the screen.
 const ESCAPES = /\u001b\[[0-9;]*m/g;
 
 /** Columns two blanks apart, each as wide as its widest cell; the last one is not padded. */

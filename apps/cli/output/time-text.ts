@@ -1,5 +1,6 @@
-/** `8s`, `3m 12s`, `2h 05m`, `3d 4h`. */
+/** `0.3s`, `18s`, `3m 12s`, `2h 05m`, `3d 4h`. */
 export function durationText(ms: number): string {
+  if (ms > 0 && ms < 9_950) return `${Number((ms / 1000).toFixed(1))}s`;
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);
@@ -21,6 +22,10 @@ export function clockText(at: number, now: number): string {
   const date = new Date(at);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date(now).toDateString() ? clock : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
+}
+
+export function secondText(at: number, now: number): string {
+  return `${clockText(at, now)}:${two(new Date(at).getSeconds())}`;
 }
 
 function two(value: number): string {

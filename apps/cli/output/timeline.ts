@@ -2,7 +2,7 @@ import { isEnded, type AttemptReceipt, type DispatchRecord, type PastAttempt, ty
 import { waitingText } from './envelope-text.js';
 import { paintBand, paintState, type Paint } from './paint.js';
 import { clip } from './table.js';
-import { clockText, durationText, momentText } from './time-text.js';
+import { secondText, durationText, momentText } from './time-text.js';
 
 /** A dispatch as a story: what was asked, why it went where it went, each attempt with what followed, how it stands. */
 export function timeline({ record, receipts, waiting }: ShowData, paint: Paint, now: number): string[] {
@@ -45,7 +45,7 @@ function decisionLines({ decision }: DispatchRecord, paint: Paint): string[] {
 
 function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined, paint: Paint, now: number): string[] {
   const how = attempt.outcome === 'ok' ? paint.green('ok') : paint.red(attempt.class === null ? attempt.outcome : `${attempt.outcome}: ${attempt.class}`);
-  const head = `${clockText(attempt.startedAt, now)}  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}${attempt.effort === null ? '' : ` effort=${attempt.effort}`}, node ${attempt.node}`;
+  const head = `${secondText(attempt.startedAt, now)}  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}${attempt.effort === null ? '' : ` effort=${attempt.effort}`}, node ${attempt.node}`;
   const lines = [`${head}: ${how} after ${durationText(attempt.endedAt - attempt.startedAt)}`];
   if (attempt.words) lines.push(field('said', clip(attempt.words, 300), paint));
   if (attempt.resetsAt) lines.push(field('resets', momentText(attempt.resetsAt, now), paint));
@@ -61,10 +61,10 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
 
 function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: Paint, now: number): string[] {
   const lines: string[] = [];
-  if (record.state === 'running' && record.startedAt !== null) lines.push(`${clockText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`);
+  if (record.state === 'running' && record.startedAt !== null) lines.push(`${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`);
   if (record.state === 'retrying' && record.notBefore !== null) lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
   if (waiting) lines.push(waitingText(waiting, now));
-  if (record.endedAt !== null) lines.push(`${clockText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`);
+  if (record.endedAt !== null) lines.push(`${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`);
   if (record.error) lines.push(field('error', `${record.error.message} [${record.error.code}]`, paint), ...(record.error.details ?? []).map((detail) => field('', detail, paint)));
   if (record.needsLook) lines.push(paint.yellow('it may have written files: look at its folder before you run it again'));
   if (record.state === 'succeeded') lines.push(field('answer', `cmo result ${record.id}`, paint));

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { COMMANDS } from '#cli/commands/table';
 import { freshBox, type Box } from './support/run-cli.js';
 
 /** Everything here is refused before a daemon is asked or started: nothing may be left behind. */
@@ -91,7 +92,6 @@ test.each(WRONG)('cmo %s %s %s is refused with exit 2, and says what is right', 
 });
 
 test('the table above walks every flag of every command', async () => {
-  const { COMMANDS } = await import('#cli/commands/table');
   const walked = new Set(WRONG.map(([command, flag]) => `${command} ${flag}`));
   const missing: string[] = [];
   for (const entry of COMMANDS) {

@@ -1,0 +1,47 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { waitUntil } from '../../support/wait-until.js';
+import { buildCli } from './support/build-cli.js';
+import { envelope, fakeDaemon, oneDispatch, succeeded } from './support/fake-daemon.js';
+import { collect, freshBox, type Box, type Ran } from './support/run-cli.js';
+
+/** util-linux' script gives a child a terminal of its own; the BSD one has other flags. */
+const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
+const { program } = await buildCli();
+
+function onTerminal(box: Box, words: string, env: Record<string, string> = {}): Promise<Ran> {
+  const child = spawn('script', ['-qec', `'${process.execPath}' '${program}' ${words}`, '/dev/null'], { cwd: box.folder, env: { ...box.env, TERM: 'xterm', SHELL: '/bin/sh', ...env }, stdio: 'pipe' });
+  return collect(child, '').ran;
+}
+const ESCAPE = '\u001b';
+
+test.skipIf(!hasTerminal)('at a terminal run prints the bare answer, tells what goes on, and is interactive work', async () => {
+  const box = await freshBox();
+  let asked = 0;
+  const daemon = await fakeDaemon(box.state, oneDispatch((id) => (asked++ < 1 ? envelope(id, { waiting: { for: 'slot', why: 'every slot of codex is taken', until: null }, state: 'queued' }) : succeeded(id, 'line 1'))));
+  const { code, stdout } = await onTerminal(box, 'run --prompt task');
+  expect(code).toBe(0);
+  expect(stdout).toContain('waiting-slot: every slot of codex is taken · 12s');
+  expect(stdout).toContain(`\r${ESCAPE}[2K`);
+  expect(stdout).toContain('[2Kline 1\r\n');
+  expect(stdout).toMatch(/d-\S+ · \S*succeeded/);
+  expect(daemon.submitted()[0]).toMatchObject({ class: 'interactive' });
+  await daemon.close();
+});
+
+test.skipIf(!hasTerminal)('in CI, and with NO_COLOR, nothing moves and nothing is coloured', async () => {
+  const box = await freshBox();
+  let asked = 0;
+  const daemon = await fakeDaemon(box.state, oneDispatch((id) => (asked++ < 1 ? envelope(id) : succeeded(id))));
+  const { stdout } = await onTerminal(box, 'run --prompt task', { CI: '1', NO_COLOR: '1' });
+  expect(stdout).not.toContain(ESCAPE);
+  await waitUntil(() => asked === 2);
+  await daemon.close();
+});
+
+test.skipIf(!hasTerminal)('without a prompt at a terminal it does not sit and wait', async () => {
+  const box = await freshBox();
+  const { code, stdout } = await onTerminal(box, 'run');
+  expect(code).toBe(2);
+  expect(stdout).toContain('no prompt was given, and stdin is a terminal');
+});
