@@ -26,7 +26,8 @@ export function submitRoute(app: FastifyInstance, resources: ApiResources): void
     const news = await admitAll(requests.filter(({ id }) => !known.has(id)), resources);
     for (const record of news.length > 0 ? await queue.submit(news) : []) known.set(record.id, record);
     for (const { record } of news) log.info({ dispatch: record.id, state: record.state, lane: record.lane, class: record.class }, 'submitted');
-    await Promise.all(news.map(({ record }) => (isEnded(record.state) ? writeLine(record.id) : undefined)));
+    // Ended by this very request (deferred), so its line is this request's to write.
+    await Promise.all(news.filter(({ record }) => isEnded(record.state)).map(({ record }) => writeLine(record.id)));
 
     const look = waitingLooks(gate, config.lanes);
     const found = requests.map(({ id }) => known.get(id)).filter((record): record is DispatchRecord => record !== undefined);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorBody, type ErrorBody } from '#contract';
 import { readLock, take, type HeldLock } from '#runner/lock-file';
-import { identityOf, isAlive, type ProcessIdentity } from '#runner/process-identity';
+import { identityOf, isAlive } from '#runner/process-identity';
 import type { Log } from '#api';
 import { ask } from './ask.js';
 import { askToLeave } from './ask-to-leave.js';

@@ -7,15 +7,16 @@ import type { Answer, Config, DispatchRequest, Envelope, ReceiptLine } from '#co
 import { openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
 import { listReceipts, payOwed } from '#receipts';
-import { openRecords, watchChanges, type Records } from '#store';
+import { connect, openRecords, watchChanges, type Records } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
 import { newId, testConfig } from '../../support/records.js';
-import { startRedis } from '../../support/redis.js';
+import { startRedis, type TestRedis } from '../../support/redis.js';
 import { removeFolder, tempFolder } from '../../support/temp.js';
 
 /** The HTTP interface on a real Redis, without a worker: what is queued stays queued. */
 export type TestApi = {
   api: Api;
+  server: TestRedis;
   redis: Redis;
   config: Config;
   gate: Gate;
@@ -43,7 +44,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const work = join(folder, 'work');
   const receipts = join(folder, 'receipts');
   mkdirSync(work);
-  const redis = server.client();
+  const redis = connect({ socket: server.socket }, 'caller', 'api');
   const config = testConfig(change);
   const records = openRecords(redis);
   const gate = openGate(redis, config);
@@ -52,7 +53,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const installed: Record<string, boolean> = { codex: true, claude: true };
   const shutdowns: TestApi['shutdowns'] = [];
   const logged: string[] = [];
-  const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`);
   const resources: ApiResources = {
     config,
     records,
@@ -74,13 +75,14 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
       await payOwed({ redis, folder: receipts }, dispatch);
     },
     daemon: {
-      about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: server.pid(), version: null, warnings: [] } }),
+      about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
       shutdown: (options) => void shutdowns.push(options),
     },
   };
   const api = await createApi(resources);
   const test: TestApi = {
     api,
+    server,
     redis,
     config,
     gate,
@@ -112,6 +114,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
       await api.close();
       await changes.close();
       await queue.close();
+      redis.disconnect();
       await server.close();
       removeFolder(folder);
     },

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Envelope } from '#contract';
+import { waitUntil } from '../../support/wait-until.js';
+import { openApi, type TestApi } from './api.js';
+
+const open: TestApi[] = [];
+afterEach(async () => {
+  for (const it of open.splice(0)) await it.close();
+});
+
+async function fresh(): Promise<TestApi> {
+  const it = await openApi();
+  open.push(it);
+  return it;
+}
+
+test('while Redis is away every route says so, soon, and goes on when it is back', async () => {
+  const it = await fresh();
+  const { dispatchId } = await it.submit();
+  await it.server.kill();
+  const request = it.request();
+  const replies = await Promise.all([
+    it.send('POST', '/v1/dispatches', { dispatches: [request] }),
+    it.send('GET', `/v1/dispatches/${dispatchId}`),
+    it.send('GET', '/v1/dispatches'),
+    it.send('GET', '/v1/status'),
+    it.send('POST', `/v1/dispatches/${dispatchId}/cancel`),
+  ]);
+  for (const reply of replies) {
+    expect(reply.statusCode).toBe(503);
+    expect(reply.json()).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS' } });
+  }
+  await it.server.start();
+  await waitUntil(async () => (await it.send('POST', '/v1/dispatches', { dispatches: [request] })).statusCode === 200, { what: 'the submit to go through' });
+  expect(await it.records.read(request.id)).toMatchObject({ state: 'queued' });
+});
+
+test('a poll waits a Redis out that is restarted under it', async () => {
+  const it = await fresh();
+  const { dispatchId } = await it.submit();
+  const poll = it.answer<Envelope>('GET', `/v1/dispatches/${dispatchId}?wait=30000`);
+  await waitUntil(() => it.api.busy());
+  await it.server.restart();
+  await waitUntil(() => it.end(dispatchId).then(() => true, () => false), { what: 'Redis to be back' });
+  expect(await poll).toMatchObject({ ok: true, data: { state: 'expired' } });
+});
+
+test('what went wrong is told without what it was about', async () => {
+  const it = await fresh();
+  const { dispatchId } = await it.submit();
+  await it.redis.set(`cmo:d:${dispatchId}:other`, 'x');
+  await it.redis.hset(`cmo:d:${dispatchId}`, 'decision', 'CANARY {');
+  const reply = await it.send('GET', `/v1/dispatches/${dispatchId}`);
+  expect(reply.statusCode).toBe(500);
+  expect(reply.json()).toMatchObject({ ok: false, error: { code: 'CMO_E_BUG' } });
+  expect(reply.body).not.toContain('CANARY');
+});
