@@ -35,6 +35,13 @@ local names = a.names
 for _, pattern in ipairs(a.patterns) do
   for _, name in ipairs(redis.call('KEYS', pattern)) do names[#names + 1] = name end
 end
+-- The records that the reservations of this hash name.
+if a.reservations then
+  for _, id in ipairs(redis.call('HKEYS', a.reservations)) do
+    local dispatch = string.match(id, '^(.+)%.%d+$')
+    if dispatch then names[#names + 1] = a.record .. dispatch end
+  end
+end
 for _, name in ipairs(names) do
   local kind = redis.call('TYPE', name).ok
   if kind == 'hash' then out.hashes[name] = hash(name) end
@@ -47,8 +54,8 @@ return cjson.encode(out)
 
 type Dump = { now: number; hashes: Record<string, Hash>; sets: Record<string, Scores> };
 
-async function picture(redis: Redis, names: string[], patterns: string[]): Promise<Dump> {
-  return evaluateJson<Dump>(redis, dump, [], { names, patterns });
+async function picture(redis: Redis, names: string[], patterns: string[], reservations?: string): Promise<Dump> {
+  return evaluateJson<Dump>(redis, dump, [], { names, patterns, reservations, record: keys.record('') });
 }
 
 /** Every index of the records (state sets, due, lines and counts of waiting work, run sets, owed, batches) against the records. */
@@ -128,7 +135,7 @@ export type GateAudit = { problems: string[]; inFlight: number; /** Thousandths,
 /** One account: sums, slots, leases, the canary and the limit, from its raw reservations. */
 export async function auditGate(redis: Redis, account: string, bounds: GateBounds = {}): Promise<GateAudit> {
   const [meter, reservations, leases, sums, closed] = gateKeys(account);
-  const seen = await picture(redis, gateKeys(account), bounds.records ? [`${keys.record('')}*`] : []);
+  const seen = await picture(redis, gateKeys(account), [], bounds.records ? reservations : undefined);
   const problems: string[] = [];
   const raw = Object.entries(seen.hashes[reservations] ?? {}).map(([id, text]) => [id, JSON.parse(text) as Reservation] as const);
   const right: Record<string, number> = {};

@@ -7,7 +7,7 @@ import { tempFolder } from '../../support/temp.js';
 import { waitUntil } from '../../support/wait-until.js';
 
 /** A process of its own, so that it can be killed. */
-export type Child = { pid: number; kill(): Promise<void> };
+export type Child = { pid: number; kill(): Promise<void>; /** Its exit code, when it has left by itself. */ left: Promise<number | null> };
 
 const root = new URL('../../../', import.meta.url).pathname;
 const built = new Map<string, Promise<string>>();
@@ -41,8 +41,9 @@ export async function startChild(name: string, args: string[]): Promise<Child> {
   onLeave(() => {
     if (isAlive(pid)) signal(pid, 'SIGKILL');
   });
+  const left = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let printed = '';
   child.stdout.on('data', (bytes: Buffer) => (printed += bytes.toString()));
   await waitUntil(() => printed.includes('ready'), { what: `${name} to be ready` });
-  return { pid, kill: () => killNow(pid) };
+  return { pid, left, kill: () => killNow(pid) };
 }
