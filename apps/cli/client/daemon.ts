@@ -39,7 +39,7 @@ export class DaemonClient {
    */
   async call<T>(call: DaemonCall): Promise<Outcome<T>> {
     const { daemon, timeoutMs = 30_000, ...request } = call;
-    const until = performance.now() + this.patienceMs;
+    let until: number | null = null;
     let last = errorBody('CMO_E_DAEMON');
     for (let pause = 20; ; pause = Math.min(MOST_PAUSE_MS, pause * 2)) {
       this.trustSockets();
@@ -77,6 +77,8 @@ export class DaemonClient {
           last = errorBody('CMO_E_DAEMON', `the daemon did not answer within ${Math.round(timeoutMs / 1000)} s`);
           break;
       }
+      // From the first failure: a poll may have waited for minutes before it broke.
+      until ??= performance.now() + this.patienceMs;
       if (performance.now() > until) return { ok: false, error: last };
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

@@ -1,9 +1,10 @@
-import { CmoError, errorBody, nearest, type ErrorBody } from '#contract';
+import { CmoError, errorBody, nearest } from '#contract';
 import { configError, configRows, describeOrigin, fileShape, loadConfig, problemText, processOptions, shownValue, type Loaded } from '#config';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData, printJson } from '../output/json.js';
 import { table } from '../output/table.js';
+import { loadedOrRefusal } from '../request/config.js';
 
 const WHAT = ['show', 'check', 'schema'] as const;
 
@@ -28,9 +29,10 @@ export const config = command({
       printJson(context, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'cmo config.json', ...fileShape.schema() });
       return 0;
     }
+    if (what === 'check') return checked(loadedOrRefusal(context), context);
     const loaded = loadConfig(processOptions(context.env));
-    if (!loaded.ok) throw new CmoError(withTree(configError(loaded.diagnostics)));
-    return what === 'show' ? showConfig(loaded, values.origin ?? false, context) : checked(loaded, context);
+    if (!loaded.ok) throw new CmoError(configError(loaded.diagnostics));
+    return showConfig(loaded, values.origin ?? false, context);
   },
 });
 
@@ -54,8 +56,4 @@ function checked({ warnings, file }: Good, context: Context): number {
     context.output.line(file === null ? `no file at ${context.paths.configFile}; the defaults and the environment are in order` : `${file} is in order`);
   }
   return 0;
-}
-
-function withTree(error: ErrorBody): ErrorBody {
-  return { ...error, fix: 'mend what is listed above; `cmo config schema` prints every key' };
 }

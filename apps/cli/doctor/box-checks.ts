@@ -2,8 +2,8 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VERSION } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
-import { isBillingName } from '#vendors/billing-names';
 import { askStatus } from '../commands/status.js';
+import { laneProblems } from '../request/lane-problems.js';
 import { durationText } from '../output/time-text.js';
 import { askProgram } from './ask-program.js';
 import { childEnvironmentFor } from './child-environment.js';
@@ -61,9 +61,7 @@ function freeBytes(path: string): number | null {
 function config({ loaded, config: effective, context }: Patient): Row[] {
   if (!loaded.ok) return [fail('config', renderDiagnostics(loaded.diagnostics).join('\n'), 'mend what is listed; `cmo config schema` prints every key')];
   const rows: Row[] = loaded.warnings.map((warning) => warn('config', problemText(warning), 'correct the name, or unset it'));
-  for (const lane of effective.lanes) {
-    for (const name of lane.passEnv.filter(isBillingName)) rows.push(fail('config', `lanes.${lane.id}.passEnv names ${name}, which would bill another account`, `take it out; only lanes.${lane.id}.env may set it`));
-  }
+  rows.push(...laneProblems(effective).map((problem) => fail('config', problem, 'change it in the config file; no run is taken until then')));
   const holdsSecrets = effective.redisUrl !== null || effective.fleet.token !== null || effective.lanes.some((lane) => Object.keys(lane.env).length > 0);
   if (loaded.file !== null && holdsSecrets && process.platform !== 'win32' && (statSync(loaded.file).mode & 0o077) !== 0) {
     rows.push(warn('config', `${loaded.file} may hold secrets, and others can read it`, `chmod 600 '${loaded.file}'`));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CmoError, dispatchId, errorBody, policyConfig, type Config, type DispatchClass, type DispatchRequest } from '#contract';
@@ -9,6 +8,7 @@ import type { Values } from '../flags/flag.js';
 import { wrongValues } from '../flags/parse.js';
 import { environmentFor } from './environment.js';
 import { readPrompt } from './prompt.js';
+import { sixteenRandomBytes } from './random.js';
 import { readSchemaFile } from './schema-file.js';
 import { TASK_FLAGS } from './task-flags.js';
 
@@ -38,11 +38,16 @@ export async function buildRequest(values: TaskValues, door: Door, config: Confi
   const schema = values.schema === undefined ? undefined : readSchemaFile(resolve(context.cwd, values.schema));
   const env = environmentFor(values.env ?? [], config, context);
   const prompt = await readPrompt({ ...pick(values, 'prompt'), ...(values.promptFile !== undefined && { promptFile: values.promptFile === '-' ? '-' : resolve(context.cwd, values.promptFile) }) }, context);
-  return { ...told, id: dispatchId(context.now(), randomBytes(16)), prompt, env, ...(schema !== undefined && { schema }) };
+  return { ...told, id: dispatchId(context.now(), await sixteenRandomBytes()), prompt, env, ...(schema !== undefined && { schema }) };
 }
 
 function checkFolder(cwd: string): void {
-  const stat = statSync(cwd, { throwIfNoEntry: false });
+  let stat;
+  try {
+    stat = statSync(cwd, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CmoError(errorBody('CMO_E_CWD', `the working directory can't be entered: ${cwd}`, { details: [(error as Error).message] }));
+  }
   if (!stat) throw new CmoError(errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}`));
   if (!stat.isDirectory()) throw new CmoError(errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}`));
 }

@@ -130,6 +130,6 @@ test('a configuration with secrets that others can read is warned of; a passed v
   const { rows } = await doctor(box, 'config', { CMO_PREFFER: 'x' });
   expect(rows.map(({ status, seen }) => `${status} ${seen}`)).toEqual([
     expect.stringMatching(/^warn CMO_PREFFER: .*nearest: CMO_PREFER$/),
-    'fail lanes.codex.passEnv names OPENAI_API_KEY, which would bill another account',
+    'fail lanes.codex.passEnv names OPENAI_API_KEY, which would bill another account: only lanes.codex.env may set it',
   ]);
 });

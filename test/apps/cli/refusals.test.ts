@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { COMMANDS } from '#cli/commands/table';
@@ -176,7 +176,11 @@ test('a malformed configuration is told with its line before anything is started
   expect(said(await refused(['up']))).toContain('nearest: tight');
   const doctor = await box.cmo(['doctor', '--only', 'config', '--json']);
   expect([doctor.code, JSON.parse(doctor.stdout)]).toMatchObject([1, { data: { rows: [{ id: 'config', status: 'fail' }] } }]);
-  chmodSync(box.configFile, 0o600);
+  writeFileSync(box.configFile, '{ "lanes": { "codex": { "env": { "OPENAI_BASE_URL": "https://llm.example.org/canary" } } } }');
+  const away = await refused(['run'], { stdin: 'a task' });
+  expect(said(away)).toContain('lanes.codex.env sets OPENAI_BASE_URL, which leads to llm.example.org');
+  expect(said(await refused(['config', 'check']))).toContain('llm.example.org');
+  expect(JSON.stringify(away)).not.toContain('canary');
   writeFileSync(box.configFile, '{}');
   expect((await box.cmo(['config', 'check'])).code).toBe(0);
 });

@@ -7,6 +7,7 @@ import { DaemonClient, type EnsureDaemon } from '#cli/client/daemon';
 import { follow } from '#cli/client/follow';
 import { clearTakenDown, isTakenDown, markTakenDown } from '#cli/client/taken-down';
 import { tempFolder } from '../../../support/temp.js';
+import { sleep } from '../../../support/wait-until.js';
 import { data, envelope, fakeDaemon, succeeded, type FakeDaemon } from '../support/fake-daemon.js';
 
 function fresh(): Paths {
@@ -100,6 +101,19 @@ test('a daemon that hangs is given up on after its time', async () => {
   const paths = fresh();
   const daemon = await fakeDaemon(paths.state, () => 'hang');
   expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never', timeoutMs: 60 })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON' } });
+  await daemon.close();
+});
+
+test('the time for trying again counts from the first failure, not from the question', async () => {
+  const paths = fresh();
+  let first = true;
+  const daemon = await fakeDaemon(paths.state, async () => {
+    if (!first) return data('x', 'here');
+    first = false;
+    await sleep(300);
+    return 'cut';
+  });
+  expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never' })).toEqual({ ok: true, data: 'here' });
   await daemon.close();
 });
 
