@@ -2,6 +2,7 @@ import { chmodSync, statSync, unlinkSync, watch, type FSWatcher } from 'node:fs'
 import type { Server as HttpServer } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { makeOwnFolder } from '#config';
 
 /**
  * The unix socket (0600) in front of the HTTP server. It is kept apart from that server because a socket file that was
@@ -27,6 +28,7 @@ const LOOK_MS = 2_000;
 
 export function apiSocket(path: string, http: HttpServer, onReopened: (error: Error | null) => void): ApiSocket {
   const connections = new Set<Socket>();
+  let wanted = false;
   let server: Server | null = null;
   let inode: bigint | null = null;
   let watcher: FSWatcher | null = null;
@@ -34,6 +36,8 @@ export function apiSocket(path: string, http: HttpServer, onReopened: (error: Er
   let reopening = false;
 
   async function listen(): Promise<void> {
+    const problem = makeOwnFolder(dirname(path));
+    if (problem !== null) throw new Error(`${dirname(path)}: ${problem}`);
     remove(path);
     const next = createServer((socket) => {
       connections.add(socket);
@@ -58,11 +62,16 @@ export function apiSocket(path: string, http: HttpServer, onReopened: (error: Er
   }
 
   function look(): void {
-    if (server === null || reopening || inodeOf(path) === inode) return;
+    if (!wanted || reopening || (server !== null && inodeOf(path) === inode)) return;
     reopening = true;
     drop();
     listen()
-      .then(() => onReopened(null))
+      .then(() => {
+        // Paused meanwhile: the door stays shut.
+        if (!wanted) return drop();
+        watchFolder();
+        onReopened(null);
+      })
       .catch((error: unknown) => onReopened(error as Error))
       .finally(() => (reopening = false));
   }
@@ -74,7 +83,18 @@ export function apiSocket(path: string, http: HttpServer, onReopened: (error: Er
     timer = null;
   }
 
+  function watchFolder(): void {
+    watcher?.close();
+    try {
+      watcher = watch(dirname(path), { persistent: false }, look);
+      watcher.on('error', () => undefined);
+    } catch {
+      // The timer looks too.
+    }
+  }
+
   async function pause(): Promise<void> {
+    wanted = false;
     unwatch();
     drop();
     await Promise.resolve();
@@ -82,15 +102,11 @@ export function apiSocket(path: string, http: HttpServer, onReopened: (error: Er
 
   return {
     async open() {
+      wanted = true;
       await listen();
       timer = setInterval(look, LOOK_MS);
       timer.unref();
-      try {
-        watcher = watch(dirname(path), { persistent: false }, look);
-        watcher.on('error', () => undefined);
-      } catch {
-        // The timer looks too.
-      }
+      watchFolder();
     },
     pause,
     async close() {

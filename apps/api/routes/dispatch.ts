@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { answered, refuse } from '../answers.js';
 import { BOUNDS } from '../bounds.js';
 import { readEnvelope } from '../read-envelope.js';
-import { dispatchIdOf, wholeOf } from '../query.js';
+import { dispatchIdOf, refuseUnknownKeys, wholeOf } from '../query.js';
 import type { ApiResources } from '../resources.js';
 import { waitingLooks } from '../waiting.js';
 import type { EndWatch } from '../watch-end.js';
@@ -15,6 +15,7 @@ import type { EndWatch } from '../watch-end.js';
 export function dispatchRoute(app: FastifyInstance, resources: ApiResources, ends: EndWatch): void {
   app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>('/v1/dispatches/:id', async (request) => {
     const id = dispatchIdOf(request.params.id);
+    refuseUnknownKeys(request.query, ['wait']);
     const wait = Math.min(wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }), BOUNDS.waitMs);
     const gone = new AbortController();
     const leave = (): void => gone.abort();

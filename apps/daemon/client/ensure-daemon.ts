@@ -39,7 +39,7 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
   if (problem !== null) return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`) };
   const known = readStartupError(paths.state)?.stamp;
   const until = performance.now() + readyMs;
-  for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 100)) {
+  for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 200)) {
     const seen = await lookForDaemon(paths);
     if (seen.kind === 'ready' && seen.version === VERSION) return reachable(seen, paths, false);
     if (seen.kind === 'ready') {

@@ -113,6 +113,20 @@ test('a socket whose file is removed again and again comes back each time', asyn
   await socket.close();
 });
 
+test('a socket comes back when its whole folder was removed', async () => {
+  const folder = join(tempFolder('sock'), 'sockets');
+  const path = join(folder, 'a.sock');
+  let reopened = 0;
+  const socket = apiSocket(path, createServer((_request, response) => response.end('hello')), (error) => void (error ?? reopened++));
+  await socket.open();
+  for (let round = 1; round <= 2; round++) {
+    rmSync(folder, { recursive: true });
+    await waitUntil(() => reopened === round, { what: 'the socket to be made again' });
+    expect(await get(path)).toBe('hello');
+  }
+  await socket.close();
+});
+
 function get(socketPath: string): Promise<string> {
   return new Promise((resolve, reject) => {
     request({ socketPath, path: '/', agent: false }, (response) => {
