@@ -2,7 +2,11 @@ import type { LaneConfig } from '#contract';
 import type { Admission } from '#gate';
 import type { Doorkeeper } from '#queue';
 import type { NodeSlots } from './node-slots.js';
+import type { LoginHold } from './prober/login-keeper.js';
 import type { Resources } from './resources.js';
+
+/** While a login is held, the door is looked at this often, ms: a wake tells of its end, and nobody of new work. */
+const HELD_LOOK_MS = 1_000;
 
 /**
  * Lets the worker of one lane fetch: a place on the node, then a reservation in the gate.
@@ -15,12 +19,17 @@ export function laneDoor(
   slots: NodeSlots,
   /** Told of every refusal of the gate: waiting work may have to move or end. */
   refused: (admission: Extract<Admission, { ok: false }>) => void,
+  /** Why starts on this box have to wait whatever the gate says: the lane's login is being renewed, or has lapsed. */
+  held: () => Promise<LoginHold | null>,
 ): Doorkeeper {
   const { wakeFallbackMs } = config.timing;
   return {
     async admit(token) {
       const since = wakes.number(lane.account);
       const sleepFor = (ms: number) => ({ ok: false as const, sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal) });
+      const hold = await held();
+      if (hold?.shut) refused({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true });
+      if (hold) return sleepFor(Math.min(HELD_LOOK_MS, wakeFallbackMs));
       if (!slots.take()) return sleepFor(wakeFallbackMs);
       let admission: Admission;
       try {

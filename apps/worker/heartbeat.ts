@@ -1,4 +1,3 @@
-import { laneCost } from '#gate';
 import { boundLease } from './bound-lease.js';
 import { laneById, type Resources } from './resources.js';
 import type { Roster } from './roster.js';
@@ -12,7 +11,7 @@ export async function heartbeat({ records, gate, config, node, log }: Resources,
     const lane = laneById(config, record.lane);
     if (!lane || record.state !== 'running') continue;
     const { class: of, project } = record;
-    const answer = await gate.renew({ dispatch: record.id, attempt: tender.attempt, lane, node, class: of, project, cost: laneCost(lane), ttlMs: boundLease(record, config) });
+    const answer = await gate.renew({ dispatch: record.id, attempt: tender.attempt, lane, node, class: of, project, cost: record.cost, ttlMs: boundLease(record, config) });
     if (answer === 'made') log.warn({ dispatch: record.id, attempt: tender.attempt }, 'the reservation of a running agent was missing and was made again');
   }
 }

@@ -1,42 +1,71 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import type { LaneConfig } from '#contract';
-import { readCodexSessions, readRateLimitEvent, sessionRoots, type Probe, type SessionMemo } from '#probes';
-import { redisOffset } from '#store';
+import type { LaneConfig, MeterReading } from '#contract';
+import { readRateLimitEvent, verdict, type Probe, type Reading } from '#probes';
+import { codexProbe } from './prober/codex-probe.js';
+import type { SharedTime } from './prober/shared-time.js';
 import type { Resources } from './resources.js';
 
 /**
- * The readings that runs bring for nothing: claude's rate_limit_event while it streams, codex's session file when it ends.
- * A reading carries the vendor's time by this box's clock; the gate compares it with ends by Redis' clock, so it is moved
- * by the difference: five minutes of skew between boxes change nothing.
+ * The way of every reading into the gate: of runs, which bring them for nothing (claude's rate_limit_event while it
+ * streams, codex's session file when it ends), and of the prober, which asks. All in the time that the boxes share.
  */
 export interface MeterFeed {
   /** @param info the event's body, raw; @param seenAt ms by this box */
   claudeEvent(lane: LaneConfig, info: unknown, seenAt: number): Promise<void>;
   /** @param environment the run's own: it says where the session files lie */
   codexRun(lane: LaneConfig, environment: Record<string, string>): Promise<void>;
+  /** Codex's session files now, whoever wrote them. */
+  codexIdle(lane: LaneConfig, whole: boolean): Promise<Probe>;
+  take(reading: Reading): Promise<void>;
 }
 
-export function meterFeed({ redis, gate, config, clock, log }: Pick<Resources, 'redis' | 'gate' | 'config' | 'clock' | 'log'>): MeterFeed {
-  const memo: SessionMemo = new Map();
-  const take = async (probe: Probe): Promise<void> => {
-    if (probe.kind === 'dark') return;
-    const offset = await redisOffset(redis, clock);
-    const { account, windows, source, writtenAt, readAt, plan, complete } = probe.reading;
-    const reading = { account, windows, source, plan, writtenAt: writtenAt + offset, readAt: readAt + offset };
-    await gate.read(reading, !complete);
+type Parts = Pick<Resources, 'gate' | 'config' | 'log'> & {
+  time: SharedTime;
+  /** Told of every reading that the gate took. */
+  taken?: (reading: MeterReading) => void;
+};
+
+export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed {
+  const codex = codexProbe(config, time);
+  const last = new Map<string, string>();
+  const take = async (reading: Reading): Promise<void> => {
+    const { account, windows, source, writtenAt, readAt, plan, complete, reached, overage } = reading;
+    const said = verdict(windows, reached, config.pressure.exhausted);
+    const closed = reached && { flag: reached.flag, resetsAt: said.blockedUntil };
+    const whole: MeterReading = { account, windows, source, plan, writtenAt, readAt, reached: closed, overage };
+    if (!(await gate.read(whole, !complete))) return;
+    last.set(account, nameOf(reading));
+    taken?.(whole);
   };
   const quietly = async (work: () => Promise<void>): Promise<void> => {
     // A meter that could not be read only ages; the run's own result never waits for it or fails with it.
     await work().catch((error: unknown) => log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a reading was lost'));
   };
   return {
-    claudeEvent: (lane, info, seenAt) => quietly(() => take(readRateLimitEvent(info, { account: lane.account, seenAt, now: clock() }))),
+    claudeEvent: (lane, info, seenAt) =>
+      quietly(async () => {
+        const { now, offsetMs } = await time();
+        const probe = readRateLimitEvent(info, { account: lane.account, seenAt: seenAt + offsetMs, now });
+        // It never names the windows of some models: those keep what the usage endpoint said of them.
+        if (probe.kind === 'reading') await take({ ...probe.reading, complete: false });
+      }),
     codexRun: (lane, environment) =>
       quietly(async () => {
-        const home = environment['CODEX_HOME'] ?? join(environment['HOME'] ?? homedir(), '.codex');
-        const roots = config.codexSessionsRoot === null ? sessionRoots(home) : [config.codexSessionsRoot];
-        await take(await readCodexSessions({ roots, account: lane.account, now: clock(), memo }));
+        const probe = await codex(lane, { environment });
+        if (probe.kind === 'reading') await take(probe.reading);
       }),
+    async codexIdle(lane, whole) {
+      const probe = await codex(lane, { whole });
+      // The same again would wake everybody who was refused, for nothing. Nobody knows it any more after a loss of Redis.
+      if (probe.kind !== 'reading') return probe;
+      const known = last.get(lane.account) === nameOf(probe.reading) && (await gate.snapshot(lane.account)).reading !== null;
+      if (!known) await take(probe.reading);
+      return probe;
+    },
+    take,
   };
+}
+
+/** Names a reading by what the vendor wrote, to the second: the offset between the clocks jitters. */
+function nameOf({ source, writtenAt, windows, reached }: Reading): string {
+  return JSON.stringify([source, Math.round(writtenAt / 2000), reached?.flag ?? null, windows.map(({ id, usedPercent, resetsAt }) => [id, usedPercent, resetsAt === null ? null : Math.round(resetsAt / 60_000)])]);
 }

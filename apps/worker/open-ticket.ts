@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WaitingError, type Job } from 'bullmq';
 import { attemptId, type DispatchRecord, type LaneConfig } from '#contract';
-import { laneCost } from '#gate';
 import type { TicketData } from '#queue';
 import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
@@ -18,7 +17,7 @@ import { boundLease } from './bound-lease.js';
  * finish. A ticket that doesn't fit is dropped without a word; the record decides, tickets are only the order.
  */
 export function ticketOpener(resources: Resources, lane: LaneConfig, slots: NodeSlots, roster: Roster): (job: Job<TicketData>, token: string) => Promise<void> {
-  const { records, gate, transitions, config, node, clock, log } = resources;
+  const { records, gate, transitions, config, node, clock, log, costs } = resources;
 
   return async (job, token) => {
     const { id, attempt } = job.data;
@@ -47,14 +46,15 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
       }
       const { decision, changed } = confirmed;
       const folder = await prepareRun(resources, record, lane, decision, submitted);
+      const cost = costs.costsOf(lane, decision.tier);
       const answer = await transitions.start({
         record,
         node,
         nonce: randomUUID(),
         token,
-        cost: laneCost(lane),
+        cost,
         ttlMs: boundLease(record, config),
-        change: changed ? { decision, tier: decision.tier, cost: laneCost(lane) } : {},
+        change: changed ? { decision, tier: decision.tier, cost } : { cost },
       });
       switch (answer.answer) {
         case 'stale':

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Config, LaneConfig } from '#contract';
 import type { MeterFeed } from './meter-feed.js';
+import type { Meters } from './prober/meters.js';
 import type { Gate, Wakes } from '#gate';
 import type { Outbox } from '#receipts';
 import type { Tickets, Transitions } from '#queue';
@@ -29,6 +30,8 @@ export type Resources = {
   folders: Folders;
   outbox: Outbox;
   meters: MeterFeed;
+  /** What attempts cost, and how that is learnt. */
+  costs: Pick<Meters, 'costsOf' | 'costShown' | 'ledgers' | 'time'>;
   supervisor: SupervisorKind;
   node: string;
   log: Log;

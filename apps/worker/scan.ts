@@ -1,5 +1,4 @@
 import { isEnded, parseAttemptId, type LaneConfig } from '#contract';
-import { laneCost } from '#gate';
 import { keys } from '#store';
 import { findRun, listRuns, readPlan, readStatus, removeRun, voidClaim, type RunPlan } from '#runner';
 import { boundLease } from './bound-lease.js';
@@ -67,7 +66,7 @@ async function assertRun(resources: Resources, run: { dispatch: string; attempt:
     lane: lane.id,
     account: lane.account,
     tier: plan.tier,
-    cost: laneCost(lane),
+    cost: resources.costs.costsOf(lane, plan.tier),
     home: record.home,
     ttlMs: boundLease(record, config),
   });

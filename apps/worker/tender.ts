@@ -26,6 +26,7 @@ import { deliver } from './deliver.js';
 import { readEndedBy, writeEndedBy } from './ended-by.js';
 import { environmentOf, submittedEnvironment } from './prepare-run.js';
 import { readRunEnd } from './run-end.js';
+import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
 import { Watch } from './watch.js';
@@ -133,6 +134,7 @@ class Tending {
       return;
     }
     if (!(await this.#ensureStarted(plan))) return;
+    if (!this.#run.adopted) measureBegan(this.#r, this.#id, plan);
     const reader = adapterFor(plan.kind).reader();
     const ended = await this.#follow(plan, reader);
     if (ended) await this.#finish(plan, reader, ended);
@@ -251,11 +253,14 @@ class Tending {
     const schema = await this.#r.records.blob(this.#run.id, 'schema');
     const submitted = await submittedEnvironment(this.#r, this.#run.id);
     const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
-    const end = await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock });
+    const seen = await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock });
+    measureEnded(this.#r, this.#id, plan, seen);
+    // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
+    if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
+    const end = { ...seen, notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);
-    if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
     await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
   }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import type { Config } from '#contract';
-import { openGate, openWakes } from '#gate';
+import type { Config, LanesFacts, LimitsData } from '#contract';
+import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { keys, openRecords, queueName } from '#store';
@@ -13,7 +13,8 @@ import { nodeSlots } from './node-slots.js';
 import { ticketOpener } from './open-ticket.js';
 import { rebalancer } from './rebalance.js';
 import type { Log, Resources } from './resources.js';
-import { meterFeed } from './meter-feed.js';
+import { submittedEnvironment } from './prepare-run.js';
+import { openMeters } from './prober/meters.js';
 import { makeRoster } from './roster.js';
 import { scan } from './scan.js';
 import { sweep } from './sweeper.js';
@@ -30,6 +31,8 @@ export type WorkerOptions = {
   /** The bundled Node supervisor, for boxes without sh, setpriv or /proc. */
   supervisorScript: string;
   supervisor?: SupervisorKind;
+  /** The daemon's own environment: CLIs and logins are found by it, and the turn that renews a login is made from it. */
+  env?: Readonly<Record<string, string | undefined>>;
   clock?: () => number;
   random?: () => number;
 };
@@ -39,6 +42,16 @@ export interface Worker {
   idle(): boolean;
   /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
   stop(options: { kill: boolean }): Promise<void>;
+  meters: {
+    /** The picture of all accounts now; asks nobody. */
+    limits(): Promise<LimitsData>;
+    /** Asks every source that may be asked first. */
+    refresh(): Promise<LimitsData>;
+    /** What attempts cost as far as it was measured. */
+    costsOf: CostsOf;
+    /** The facts, with the lanes closed whose login on this box has lapsed. */
+    withHolds(facts: LanesFacts): LanesFacts;
+  };
 }
 
 const RECOUNT_MS = 60_000;
@@ -50,14 +63,29 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
   if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
   const wakes = await openWakes(redis);
-  const gate = openGate(redis, config);
+  const records = openRecords(redis);
+  const meters = await openMeters({
+    redis,
+    config,
+    stateDir,
+    log,
+    clock,
+    environment: options.env ?? {},
+    submitted: async (lane) => {
+      const [first] = await redis.zrange(keys.line(queueName(lane.id, config.nodeId)), 0, '0');
+      return first === undefined ? null : submittedEnvironment({ records }, first);
+    },
+    changed: () => wakes.local(),
+  });
+  const { gate } = meters;
   const resources: Resources = {
     redis,
     config,
     gate,
     wakes,
-    meters: meterFeed({ redis, gate, config, clock, log }),
-    records: openRecords(redis),
+    meters: meters.feed,
+    costs: meters,
+    records,
     transitions: openTransitions(redis, config),
     tickets: openTickets(redis),
     folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
@@ -102,13 +130,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const workers = config.lanes.map((lane) => {
     const queue = queueName(lane.id, config.nodeId);
     const balance = rebalancer(resources, lane, queue);
-    const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal));
+    const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal), () => meters.hold(lane));
     return laneWorker(resources, lane, queue, door, ticketOpener(resources, lane, slots, roster));
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  meters.start();
 
   return {
     runningCount: () => roster.count(),
+    meters,
     idle: () => roster.count() === 0 && roster.opening.size === 0,
     async stop({ kill }) {
       redis.off('ready', back);
@@ -116,6 +146,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (kill) await Promise.all(roster.all().map((tender) => tender.kill()));
       await Promise.all(upkeep.map((part) => part.stop()));
       await roster.handOver();
+      await meters.stop();
       cancels.disconnect();
       await wakes.close();
       await resources.tickets.close();

@@ -12,3 +12,4 @@ export * from './envelope.js';
 export * from './nearest.js';
 export * from './version.js';
 export * from './answers.js';
+export * from './limits.js';

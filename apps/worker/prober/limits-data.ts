@@ -1,0 +1,49 @@
+import type { AccountMeter, Config, LimitsData, MeterLane } from '#contract';
+import type { AccountSnapshot } from '#gate';
+import { endpointOf } from '#vendors';
+import type { CostRow } from './measured-costs.js';
+import type { SourceState } from './turns.js';
+
+export type AccountFacts = { snapshot: AccountSnapshot; source: SourceState; costs: CostRow[] };
+
+export type LaneFactsHere = { installed: boolean; hold: string | null };
+
+/**
+ * The picture that readers get (pure). Ages are turned into this box's time: they are compared with its clock. Resets are
+ * the vendor's and stay.
+ * @param offsetMs how far the shared clock is ahead of this box's
+ */
+export function limitsData(config: Config, accounts: readonly AccountFacts[], lanes: Readonly<Record<string, LaneFactsHere>>, now: number, offsetMs: number): LimitsData {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const here = (ms: number): string => iso(ms - offsetMs);
+  const laneOf = (id: string): LaneFactsHere => (Object.hasOwn(lanes, id) ? lanes[id] : undefined) ?? { installed: false, hold: null };
+  return {
+    node: config.nodeId,
+    writtenAt: here(now),
+    pressure: config.pressure,
+    accounts: accounts.map(({ snapshot, source, costs }): AccountMeter => {
+      const { account, windows, inFlight, paused, closed, reading, lastEnd } = snapshot;
+      const own = config.lanes.filter((lane) => lane.account === account);
+      return {
+        account,
+        lanes: own.map((lane): MeterLane => ({ id: lane.id, vendor: lane.vendor, kind: lane.kind, command: lane.command, endpoint: endpointOf(lane)?.host ?? null, ...laneOf(lane.id) })),
+        windows: windows.map(({ resetsAt, ...window }) => ({ ...window, resetsAt: resetsAt === null ? null : iso(resetsAt) })),
+        inFlight,
+        paused,
+        closed: closed && { until: iso(closed.until), reason: closed.reason },
+        reading: reading && {
+          source: reading.source,
+          writtenAt: here(reading.writtenAt),
+          readAt: here(reading.readAt),
+          plan: reading.plan,
+          reached: reading.reached && { flag: reading.reached.flag, resetsAt: reading.reached.resetsAt === null ? null : iso(reading.reached.resetsAt) },
+          overage: reading.overage,
+        },
+        freshnessMs: Math.max(...own.map((lane) => lane.freshnessMs)),
+        lastRunEndedAt: lastEnd === null ? null : here(lastEnd),
+        dark: source.dark && { reason: source.dark.reason, detail: source.dark.detail, since: here(source.dark.since), nextTryAt: source.til === null || source.til <= now ? null : here(source.til) },
+        costs,
+      };
+    }),
+  };
+}

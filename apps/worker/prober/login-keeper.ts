@@ -1,0 +1,139 @@
+import type { Config, LaneConfig } from '#contract';
+import type { Log } from '../resources.js';
+import { loginPath, readLogin, type Login } from './login.js';
+import { isLapsing, lapsed, unrenewed, verdictOf, type Standing, type Verdict } from './login-standing.js';
+import type { RepairTurn } from './repair-turn.js';
+import { LEAST_MS, repairLogin } from './token-repair.js';
+
+/** Why a start on a lane has to wait. `shut`: it is no matter of seconds, so waiting work may go elsewhere. */
+export type LoginHold = { why: string; shut: boolean };
+
+/** Watches the logins of the claude lanes of this box: starts wait while one is renewed, one renewer at a time. */
+export interface LoginKeeper {
+  login(lane: LaneConfig): Promise<Login>;
+  /**
+   * Null: start. Begins the renewal of a login that is about to lapse, when there is work for it or a person asks: an idle
+   * daemon phones nobody. Costs a look at the file a second at most.
+   */
+  hold(lane: LaneConfig, asked?: boolean): Promise<LoginHold | null>;
+  /** As `hold` last saw it. */
+  lastHold(lane: LaneConfig): LoginHold | null;
+  /** The vendor called the token in this state of the login expired, whatever its file says. */
+  refused(lane: LaneConfig, stamp: string): void;
+  /** Settles when no renewal of this process is under way. */
+  settled(): Promise<void>;
+}
+
+export type KeeperParts = {
+  config: Config;
+  environment: Readonly<Record<string, string | undefined>>;
+  clock: () => number;
+  log: Log;
+  /** Something waits or runs on this lane's account. */
+  wanted: (lane: LaneConfig) => Promise<boolean>;
+  /** A hold has begun or ended: whoever waits at a door looks again. */
+  changed: () => void;
+  /** Quota readings that a renewal brought. */
+  events: (lane: LaneConfig, events: unknown[]) => void;
+  /** The smallest turn of a lane's CLI with the login in this file. */
+  turn: (lane: LaneConfig, path: string) => Promise<RepairTurn>;
+  /** How long a look at the file holds, ms. */
+  lookMs?: number;
+  leastMs?: number;
+};
+
+type Watched = { standing: Standing; refused: string | null; hold: LoginHold | null; looked: number; looking: Promise<LoginHold | null> | null; repair: Promise<void> | null };
+
+export function loginKeeper({ config, environment, clock, log, wanted, changed, events, turn, lookMs = 1_000, leastMs }: KeeperParts): LoginKeeper {
+  const watched = new Map<string, Watched>();
+  const of = (path: string): Watched => {
+    const known = watched.get(path) ?? { standing: { kind: 'fine' }, refused: null, hold: null, looked: Number.NEGATIVE_INFINITY, looking: null, repair: null };
+    watched.set(path, known);
+    return known;
+  };
+
+  async function look(lane: LaneConfig, asked = false): Promise<LoginHold | null> {
+    const path = loginPath(lane, config);
+    if (lane.kind !== 'claude' || path === null) return null;
+    const one = of(path);
+    const now = clock();
+    // Whoever comes while the file is being looked at waits for what is seen: it must not start on the last look.
+    if (one.looking && !asked) return one.looking;
+    if (!asked && now >= one.looked && now - one.looked < lookMs) return one.hold;
+    one.looking = lookAt(lane, one, now, asked).finally(() => {
+      one.looking = null;
+    });
+    return one.looking;
+  }
+
+  async function lookAt(lane: LaneConfig, one: Watched, now: number, asked: boolean): Promise<LoginHold | null> {
+    const login = await readLogin(lane, config, environment);
+    let verdict = verdictOf(login, one.standing, one.refused, now);
+    if (verdict.do === 'wait' && verdict.repair && login.kind === 'file' && (asked || (await wanted(lane)))) {
+      // Another look may have begun it while this one asked.
+      verdict = verdictOf(login, one.standing, one.refused, now);
+      if (verdict.do === 'wait' && verdict.repair) repair(lane, login, one);
+    }
+    take(one, verdict, lane);
+    one.looked = now;
+    return one.hold;
+  }
+
+  function take(one: Watched, verdict: Verdict, lane: LaneConfig): void {
+    const hold = verdict.do === 'start' ? null : { why: verdict.why, shut: verdict.do === 'shut' };
+    const before = one.hold;
+    one.hold = hold;
+    if (hold?.shut === before?.shut && hold?.why === before?.why) return;
+    if (hold?.shut) log.warn({ lane: lane.id, why: hold.why }, 'the login has lapsed: nothing is started on this lane');
+    changed();
+  }
+
+  function repair(lane: LaneConfig, login: Extract<Login, { kind: 'file' }>, one: Watched): void {
+    const before = one.standing;
+    one.standing = { kind: 'repairing', stamp: login.stamp };
+    log.info({ lane: lane.id }, 'renewing the login with the smallest turn');
+    const done = async (): Promise<void> => {
+      const parts = { clock, turn: () => turn(lane, login.path), events: (seen: unknown[]) => events(lane, seen), ...(leastMs === undefined ? {} : { leastMs }) };
+      const came = await repairLogin(login.path, login.stamp, parts).catch((error: unknown) => ({ kind: 'failed' as const, why: error instanceof Error ? error.message : String(error) }));
+      const now = clock();
+      switch (came.kind) {
+        case 'renewed': {
+          // A vendor whose tokens live for minutes must not be asked for new ones without end.
+          const next = await readLogin(lane, config, environment);
+          one.standing = next.kind === 'file' && isLapsing(next, null, now) ? { kind: 'unrenewed', stamp: next.stamp, again: now + LEAST_MS } : { kind: 'fine' };
+          break;
+        }
+        case 'unrenewed':
+          one.standing = unrenewed(login.stamp, login.expiresAt, now);
+          break;
+        case 'failed':
+          one.standing = lapsed(login.stamp, `the login has lapsed and could not be renewed: ${came.why}`, before, now);
+          break;
+      }
+      log.info({ lane: lane.id, came: came.kind, ...('why' in came ? { why: came.why } : {}) }, 'the renewal of the login is over');
+      one.repair = null;
+      one.looked = Number.NEGATIVE_INFINITY;
+      await look(lane);
+    };
+    one.repair = done();
+  }
+
+  return {
+    login: (lane) => readLogin(lane, config, environment),
+    hold: look,
+    lastHold(lane) {
+      const path = loginPath(lane, config);
+      return lane.kind !== 'claude' || path === null ? null : (watched.get(path)?.hold ?? null);
+    },
+    refused(lane, stamp) {
+      const path = loginPath(lane, config);
+      if (path === null) return;
+      const one = of(path);
+      one.refused = stamp;
+      one.looked = Number.NEGATIVE_INFINITY;
+    },
+    async settled() {
+      await Promise.all([...watched.values()].map(({ repair: under }) => under));
+    },
+  };
+}
