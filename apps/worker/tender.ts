@@ -30,6 +30,7 @@ import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
 import { Watch } from './watch.js';
+import { withoutSecrets } from './without-secrets.js';
 
 /**
  * Watches one run: tails, ends it when a watchdog or a cancel says so, delivers. The same for a started and an adopted one.
@@ -253,7 +254,7 @@ class Tending {
     const schema = await this.#r.records.blob(this.#run.id, 'schema');
     const submitted = await submittedEnvironment(this.#r, this.#run.id);
     const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
-    const seen = await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock });
+    const seen = withoutSecrets(await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock }), environment);
     measureEnded(this.#r, this.#id, plan, seen);
     // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
     if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { redact } from '#worker/without-secrets';
+
+test('a value of the environment in a CLI’s last words is told by its name', () => {
+  const environment = { KEY: 'sk-something-long', HTTPS_PROXY: 'http://me:hunter22@proxy:80', PATH: '/usr/bin', HOME: '/home/me', FLAG: '1' };
+  expect(redact('refused sk-something-long at 1, looked in /usr/bin', environment)).toBe('refused [KEY] at 1, looked in /usr/bin');
+  expect(redact('no way through http://me:hunter22@proxy:80', environment)).toBe('no way through [HTTPS_PROXY]');
+  expect(redact('proxy said: hunter22 is wrong', environment)).toBe('proxy said: [HTTPS_PROXY] is wrong');
+});
+
+test('a value that the cap of the words cut off is told by its name too', () => {
+  expect(redact('incorrect key: sk-somethi', { KEY: 'sk-something-long' })).toBe('incorrect key: [KEY]');
+});
+
+test('a value that holds another is told whole', () => {
+  expect(redact('Bearer secret-token', { SHORT: 'secret-token', LONG: 'Bearer secret-token' })).toBe('[LONG]');
+});
+
+test('words without any value stay as they are', () => {
+  expect(redact('You’ve hit your usage limit.', { KEY: 'abcdefgh', EMPTY: '' })).toBe('You’ve hit your usage limit.');
+});
