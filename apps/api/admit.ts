@@ -132,7 +132,7 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     request: storedOf(request),
     decision,
     history: [],
-    session: null,
+    takeUp: null,
     error: waits ? null : deferredError(decision),
     needsLook: false,
   };

@@ -2,6 +2,7 @@ import {
   attemptId,
   errorBody,
   type AttemptReceipt,
+  type Began,
   type ErrorBody,
   type Failure,
   type NextStep,
@@ -24,6 +25,8 @@ export type RunEnd = {
   /** ms. */
   startedAt: number;
   endedAt: number;
+  /** The vendor session that can go on here: its files are there. */
+  resumable: string | null;
   /** As the CLI itself named it. */
   cliVersion: string | null;
   notes: string[];
@@ -43,6 +46,11 @@ export function outcomeOf(end: RunEnd): Outcome {
 export function stepFailureOf(end: RunEnd): StepFailure | null {
   if (end.reading.ok || end.cancelled) return null;
   return end.interrupted ? { class: 'interrupted' } : end.reading.failure;
+}
+
+/** Whether it may have acted. What was cut off may have, without a word of it reaching the spool. */
+export function beganOf({ interrupted, reading }: RunEnd): Began {
+  return interrupted && reading.began === 'no' ? 'unknown' : reading.began;
 }
 
 export function failureOf(end: RunEnd): Failure | null {
@@ -72,7 +80,7 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
     next,
   };
   return {
-    past: { ...shared, startedAt: end.startedAt, endedAt: end.endedAt },
+    past: { ...shared, startedAt: end.startedAt, endedAt: end.endedAt, began: beganOf(end) },
     receipt: {
       kind: 'attempt',
       schema: 'cmo.receipt/1',
@@ -89,7 +97,7 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
       endpoint: plan.endpoint,
       adopted,
       fenced,
-      notes: end.notes,
+      notes: [...(plan.takesUp ? [plan.takesUp] : []), ...end.notes],
     },
   };
 }

@@ -15,6 +15,8 @@ export type Conclusion = {
   cancelled: Next;
   close: Closing | null;
   success: boolean;
+  /** Nothing that the CLI wrote was understood; absent in folders of older daemons. */
+  drift?: boolean;
   result: string | null;
   /** JSON text of the validated value; null without a schema. */
   structured: string | null;

@@ -1,10 +1,11 @@
-import { errorBody, policyConfig, TIERS, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep, type Task } from '#contract';
-import { decide, nextStep, offerOf } from '#policy';
+import { errorBody, policyConfig, TIERS, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep, type TakeUp, type Task } from '#contract';
+import { decide, incomplete, nextStep, offerOf } from '#policy';
 import type { Closing, Next } from '#queue';
-import { attemptOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
+import { attemptOf, beganOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
 import { placement } from './placement.js';
 import type { Resources } from './resources.js';
+import { beganBefore, takeUpAfter } from './take-up.js';
 import { pastFailures, taskOfRecord } from './task-of.js';
 
 /**
@@ -25,7 +26,7 @@ export function conclude(
   const policy = policyConfig(config);
   const others = config.lanes.filter((other) => other.id !== lane.id);
 
-  const finish = (next: Next, words: string, more: Partial<Pick<Conclusion, 'close' | 'success' | 'result' | 'structured' | 'partial'>>): Conclusion => {
+  const finish = (next: Next, words: string, more: Partial<Pick<Conclusion, 'close' | 'success' | 'drift' | 'result' | 'structured' | 'partial'>>): Conclusion => {
     const { past, receipt } = attemptOf(attempt, end, words);
     const history = [...record.history, past];
     const withHistory = (what: Next): Next => ({ ...what, change: { ...what.change, history } });
@@ -38,7 +39,7 @@ export function conclude(
       success: false,
       result: null,
       structured: null,
-      partial: end.reading.ok ? null : end.reading.partial,
+      partial: end.reading.ok || end.reading.partial === null ? null : incomplete(end.reading.partial, receipt.class ?? receipt.outcome),
       ...more,
     };
   };
@@ -56,10 +57,9 @@ export function conclude(
     now,
     random: random(),
     access: record.access,
-    // What was cut off may have acted without a word of it reaching the spool.
-    began: end.interrupted && end.reading.began === 'no' ? 'unknown' : end.reading.began,
-    // Resuming the vendor's session comes with the readers' issue: until then an agent that may have written stops for a look.
-    session: null,
+    began: beganOf(end),
+    beganBefore: beganBefore(record),
+    session: end.resumable,
     retryWrites: record.request.retryWrites ?? false,
     failover: record.request.failover ?? true,
     attempts: record.request.attempts ?? null,
@@ -69,7 +69,15 @@ export function conclude(
   });
   const close = closingOf(failure, step);
   const closedFacts: LanesFacts = close ? { ...facts, [lane.id]: closedLane(facts, lane, close) } : facts;
-  return finish(nextOf(step, record, lane, end, decide(task, closedFacts, policy), elsewhere, config, now), `${step.kind}: ${step.why}`, { close });
+  const takeUp = step.kind === 'stop' ? null : takeUpAfter(step, record, attempt, end);
+  const next = nextOf(step, record, lane, end, takeUp, decide(task, closedFacts, policy), elsewhere, config, now);
+  return finish(lookedAfter(next, record, end), `${step.kind}: ${step.why}`, { close, drift: 'drift' in failure });
+}
+
+/** Work that was begun and may wait no longer: whoever asked must not take it for work that was never started. */
+function lookedAfter(next: Next, record: DispatchRecord, end: RunEnd): Next {
+  const touched = record.access === 'write' && (beganOf(end) !== 'no' || beganBefore(record));
+  return next.state === 'deferred' && touched ? { ...next, change: { ...next.change, needsLook: true } } : next;
 }
 
 /** Another model of the same lane, once this one has answered model_unavailable. */
@@ -91,19 +99,19 @@ function closedLane(facts: LanesFacts, lane: LaneConfig, close: Closing): LanesF
   return { ...own, hardBlocked: true, blockedBy: close.reason, nextResetAt: close.til === null ? null : new Date(close.til).toISOString() };
 }
 
-function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: RunEnd, again: Decision, elsewhere: Decision, config: Resources['config'], now: number): Next {
+function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: RunEnd, takeUp: TakeUp | null, again: Decision, elsewhere: Decision, config: Resources['config'], now: number): Next {
   const attempt = record.attempt + 1;
   switch (step.kind) {
     case 'retry': {
       const waits = step.notBefore > now;
-      return { state: waits ? 'retrying' : 'queued', event: 'retried', change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null } };
+      return { state: waits ? 'retrying' : 'queued', event: 'retried', change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null, takeUp } };
     }
     case 'switch':
-      return placement(record, elsewhere, attempt, config, now, 'rerouted');
+      return placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp);
     case 'wait': {
       // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the only one.
-      if (!again.ok && (record.request.failover ?? true)) return placement(record, again, attempt, config, now, 'waits');
-      if (record.waitUntil === null || record.waitUntil > now) return { state: 'queued', event: 'waits', change: { attempt, notBefore: null } };
+      if (!again.ok && (record.request.failover ?? true)) return placement(record, again, attempt, config, now, 'waits', takeUp);
+      if (record.waitUntil === null || record.waitUntil > now) return { state: 'queued', event: 'waits', change: { attempt, notBefore: null, takeUp } };
       const retryAfter = step.until === null ? null : new Date(step.until).toISOString();
       return { state: 'deferred', event: 'deferred', change: { error: errorBody('CMO_E_DEFERRED', `${lane.id} is closed: ${step.why}`, { retryAfter }) } };
     }

@@ -30,6 +30,7 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
       cancelled: conclusion.cancelled,
       close: conclusion.close,
       success: conclusion.success,
+      drift: conclusion.drift ?? false,
     });
     // From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'.
     const now = await records.read(dispatch);

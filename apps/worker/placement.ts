@@ -1,15 +1,17 @@
-import { errorBody, policyConfig, type Config, type Decision, type DispatchRecord } from '#contract';
+import { errorBody, policyConfig, type Config, type Decision, type DispatchRecord, type TakeUp } from '#contract';
 import { laneCost } from '#gate';
 import { waitingLane } from '#policy';
 import type { Next } from '#queue';
 import { laneById } from './resources.js';
+import { takeUpOn } from './take-up.js';
 
 /**
  * Where a decision puts a dispatch (pure): on its lane; or, deferred, in the line where its window opens first; or,
  * when it may wait no longer or no lane has a CLI, at its end.
  * @param attempt the number the dispatch gets when it is queued again
+ * @param takeUp how it would begin where it was
  */
-export function placement(record: DispatchRecord, decision: Decision, attempt: number, config: Config, now: number, event: string): Next {
+export function placement(record: DispatchRecord, decision: Decision, attempt: number, config: Config, now: number, event: string, takeUp: TakeUp | null = record.takeUp): Next {
   const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
   const lane = laneById(config, laneId);
   const mayWait = decision.ok || record.waitUntil === null || record.waitUntil > now;
@@ -17,7 +19,7 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
     return {
       state: 'queued',
       event,
-      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: null, decision },
+      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: null, decision, takeUp: takeUpOn(lane.id, takeUp, record) },
     };
   }
   const retryAfter = decision.ok ? null : decision.resumeAfter;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig } from '#contract';
-import { independenceNotice } from '#policy';
+import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig, type TakeUp } from '#contract';
+import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
 import type { Resources } from './resources.js';
+import { takeUpOn } from './take-up.js';
 
 export type Environment = Record<string, string>;
 
@@ -37,7 +38,9 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   const path = environment['PATH'] ?? '';
   const command = findExecutable(lane.command, path);
   const folder = runPath(folders.runs, id);
-  const session = randomUUID();
+  const takeUp = takeUpHere(record, lane.id, node);
+  const resume = takeUp !== null && takeUp.how !== 'continue' ? takeUp.session : null;
+  const fresh = randomUUID();
   const argv = adapter.argv({
     model: decision.model,
     effort: decision.effort,
@@ -46,8 +49,8 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     cwd: record.request.cwd,
     files: { folder, lastMessage: join(folder, 'last-message'), schema: schema === null ? null : join(folder, 'schema.json') },
     schemaText: schema,
-    newSession: session,
-    resume: null,
+    newSession: fresh,
+    resume,
     readCommands: config.readCommands,
   });
   const plan: RunPlan = {
@@ -72,16 +75,47 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     graceMs: config.timing.killGraceMs,
     silenceMs: lane.silenceMs,
     envNames: Object.keys(environment).sort(),
-    session: lane.kind === 'claude' ? session : null,
-    resumed: false,
+    session: resume ?? (lane.kind === 'claude' ? fresh : null),
+    resumed: resume !== null,
+    takesUp: takesUpOf(takeUp, record, lane.id),
     cliVersion: null,
     endpoint: endpointOf(lane)?.host ?? null,
   };
-  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision), schemaText: schema ?? undefined });
+  const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
+  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined });
   return made.folder;
 }
 
-/** A reviewer on the producer's own vendor is told so; nothing else is ever added to a person's words. */
-function promptOf(prompt: string, decision: Extract<Decision, { ok: true }>): string {
-  return decision.degradedReview ? `${prompt}\n\n${independenceNotice(decision.vendor)}` : prompt;
+/** A session stays on the lane and the node where its files are; elsewhere the work of a writer goes on without it. */
+function takeUpHere(record: DispatchRecord, lane: string, node: string): TakeUp | null {
+  const takeUp = takeUpOn(lane, record.takeUp, record);
+  if (takeUp === null || takeUp.how === 'continue' || takeUp.node === node) return takeUp;
+  return record.access === 'write' ? { how: 'continue', from: takeUp.lane } : null;
+}
+
+/** In the words of the receipt. */
+function takesUpOf(takeUp: TakeUp | null, record: DispatchRecord, lane: string): RunPlan['takesUp'] {
+  switch (takeUp?.how) {
+    case 'resume':
+      return 'resumed';
+    case 'repair':
+      return 'repair';
+    case 'continue':
+      return 'continued';
+    case undefined:
+      return record.history.some((past) => past.lane === lane) ? 're-run' : null;
+  }
+}
+
+/**
+ * A session that goes on holds the task already and is told only what happened. Else it is the person's own words, with
+ * nothing added but what a reviewer on the producer's vendor, or whoever carries work on, has to know.
+ */
+function promptOf(prompt: string, decision: Extract<Decision, { ok: true }>, takeUp: TakeUp | null, partial: string | null): string {
+  if (takeUp?.how === 'resume') return resumeNotice();
+  if (takeUp?.how === 'repair') return repairNotice(takeUp.problems);
+  const parts = [prompt];
+  if (decision.degradedReview) parts.push(independenceNotice(decision.vendor));
+  if (takeUp?.how === 'continue') parts.push(continuedNotice(takeUp.from, partial));
+  return parts.join('\n\n');
 }

@@ -7,6 +7,7 @@ import { move } from './move.js';
 import { placement } from './placement.js';
 import { submittedEnvironment } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
+import { boundToSession } from './take-up.js';
 import { taskOfRecord } from './task-of.js';
 
 type Refusal = Extract<Admission, { ok: false }>;
@@ -35,6 +36,12 @@ export function shutsOut(refusal: Refusal): boolean {
   }
 }
 
+/** After a limit or a lapsed login another lane may carry on what an agent has begun to write; after anything else only its own session. */
+function mayCarryOn({ reason, window }: Refusal): boolean {
+  if (reason === 'closed') return ['usage_limit', 'rate_limit', 'auth', 'overloaded'].includes(window ?? '');
+  return reason === 'limit' || reason === 'hold-back';
+}
+
 /**
  * Decides again for the work that waits in a lane that has closed: it moves to another lane, ends as deferred where it
  * may wait no longer, or stays in the line until the window opens. A better score alone moves nothing.
@@ -49,6 +56,7 @@ export async function rebalance(resources: Resources, lane: LaneConfig, queue: s
   for (const id of ids) {
     const record = await records.read(id);
     if (!record || (record.state !== 'queued' && record.state !== 'retrying') || record.lane !== lane.id) continue;
+    if (boundToSession(record) && !mayCarryOn(refusal)) continue;
     const fixed = record.request.failover === false;
     const path = (await submittedEnvironment(resources, id))['PATH'] ?? '';
     const lanes = facts.get(path) ?? shut(await gate.facts(config.lanes, installedLanes(resources, path)), lane, refusal);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunReading } from '#contract';
 import type { RunPlan, RunStatus } from '#runner';
-import { answerCheck, anyJson, sessionFacts, type AnswerCheck, type ExitFacts, type RunReader } from '#vendors';
+import { adapterFor, answerCheck, anyJson, sessionFacts, sessionsOf, type AnswerCheck, type ExitFacts, type RunReader } from '#vendors';
 import type { RunEnd } from './attempt-lines.js';
 import type { EndReason } from './watch.js';
 
@@ -23,6 +23,7 @@ export async function readRunEnd(input: {
   const { plan, folder, reader, ended, reason, schema, environment, clock } = input;
   const exit = ended.state === 'exited' ? ended.exit : null;
   const { session, cliVersion } = reader.progress();
+  const written = plan.kind === 'codex' && session !== null ? await sessionFacts(sessionsOf(environment), session, ended.startedAt) : null;
   const facts: ExitFacts = {
     exitCode: exit?.code ?? null,
     signal: exit?.signal ?? null,
@@ -34,10 +35,12 @@ export async function readRunEnd(input: {
     now: clock(),
     hostTimeZone: 'UTC',
     lastMessage: await readIfThere(join(folder, 'last-message')),
-    sessionError: plan.kind === 'codex' && session !== null ? ((await sessionFacts(codexSessions(environment), session, ended.startedAt))?.error ?? null) : null,
+    sessionError: written?.error ?? null,
     check: schema === null ? null : await checkOf(schema),
   };
   const reading: RunReading = reader.finish(facts);
+  const known = reading.session ?? plan.session;
+  const resumable = known !== null && (await adapterFor(plan.kind).hasSession(environment, known)) ? known : null;
   return {
     reading,
     interrupted: exit === null && !reading.ok && reason !== 'cancel' && reason !== 'deadline',
@@ -46,7 +49,8 @@ export async function readRunEnd(input: {
     signal: facts.signal,
     startedAt: ended.startedAt,
     endedAt: exit?.endedAt ?? clock(),
-    cliVersion,
+    resumable,
+    cliVersion: cliVersion ?? written?.cliVersion ?? null,
     notes: reason === null || reason === 'cancel' ? [] : [`ended-by-us:${reason}`],
   };
 }
@@ -55,10 +59,6 @@ export async function readRunEnd(input: {
 async function checkOf(schema: string): Promise<AnswerCheck> {
   const compiled = await answerCheck(JSON.parse(schema));
   return compiled.ok ? compiled.check : anyJson;
-}
-
-function codexSessions(environment: Record<string, string>): string {
-  return join(environment['CODEX_HOME'] ?? join(environment['HOME'] ?? '', '.codex'), 'sessions');
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -7,6 +7,8 @@ export type Failure = {
   resetsAt?: string | null;
   /** Only for `environment`: the whole box has it (disk full), so another lane here would fail the same way. */
   boxWide?: true;
+  /** Only for `environment`: it wrote events of a form that no reader here knows. The lane closes when that goes on. */
+  drift?: true;
   words: string;
 };
 
@@ -32,7 +34,10 @@ export type StepFacts = {
   /** 0..1, injected: jitter of the back-off. */
   random: number;
   access: Access;
+  /** Of this attempt. */
   began: Began;
+  /** An earlier attempt of this dispatch may have written: what follows is never a plain run on another lane. */
+  beganBefore?: boolean;
   /** The vendor's session id, when one is known and can be resumed on this lane. */
   session: string | null;
   retryWrites: boolean;

@@ -1,6 +1,6 @@
 import type { Decision } from './decision.js';
 import type { ErrorBody } from './errors.js';
-import type { Usage } from './failure.js';
+import type { Began, Usage } from './failure.js';
 import type { CostVector } from './meter.js';
 import type { DispatchRequest } from './request.js';
 import type { Access, DispatchClass, FailureClass, Outcome, State } from './words.js';
@@ -28,9 +28,21 @@ export type PastAttempt = {
   signal: string | null;
   usage: Usage;
   session: string | null;
+  /** Whether it may have acted; absent in records of older daemons. */
+  began?: Began;
   /** What follows, in the policy's words. */
   next: string;
 };
+
+/**
+ * How an attempt begins, when not from the prompt alone. `resume`: in the vendor's session of an attempt that was cut off.
+ * `repair`: in the session whose answer did not fit the schema. Both are bound to the lane and the node where the session's
+ * files lie. `continue`: on another lane than the one that may have written already; its partial output goes along.
+ */
+export type TakeUp =
+  | { how: 'resume'; lane: string; node: string; session: string }
+  | { how: 'repair'; lane: string; node: string; session: string; problems: string }
+  | { how: 'continue'; from: string };
 
 /**
  * A dispatch, as Redis owns it. `attempt` is the number of the attempt that runs or is next; it only grows.
@@ -64,8 +76,8 @@ export type DispatchRecord = {
   request: StoredRequest;
   decision: Decision;
   history: PastAttempt[];
-  /** The vendor session to resume, with the lane it belongs to. */
-  session: { lane: string; id: string } | null;
+  /** How the next attempt takes up what the last one left; null: from the prompt alone. */
+  takeUp: TakeUp | null;
   error: ErrorBody | null;
   needsLook: boolean;
 };

@@ -6,10 +6,11 @@ type Budgeted = 'transient' | 'overloaded' | 'timeout' | 'silence' | 'killed' | 
 export const RETRIES: Record<Budgeted, number> = { transient: 2, overloaded: 2, timeout: 1, silence: 1, killed: 1, schema: 1 };
 
 /**
- * Interruptions of one dispatch before it is taken for what kills the box. Nobody stated a number: an interruption is our
- * fault, not the agent's, so it is generous, but a dispatch that ends every worker it meets must end itself.
+ * Poison stop: a dispatch of which so many attempts were ended from outside, or went silent, is taken for what does that to
+ * every worker it meets. Over all lanes and these outcomes together, since such a dispatch shows another one each time.
  */
-export const INTERRUPTIONS = 5;
+export const VIOLENT_ENDS = 3;
+const VIOLENT: readonly PastFailure['class'][] = ['killed', 'silence', 'interrupted', 'lost'];
 
 const BUDGETED = Object.keys(RETRIES) as Budgeted[];
 const FREE: readonly string[] = ['rate_limit', 'usage_limit'] satisfies FailureClass[];
@@ -35,9 +36,14 @@ export function laneLeft(lane: string, history: readonly PastFailure[], attempts
   return BUDGETED.every((cls) => countOf(history, { lane, class: cls }) <= RETRIES[cls]);
 }
 
+/** With the attempt that has just ended that way it is one of VIOLENT_ENDS. `--attempts` replaces this bound as it does all others. */
+export function isPoison(history: readonly PastFailure[], facts: Pick<StepFacts, 'attempts'>): boolean {
+  return facts.attempts === null && history.filter((past) => VIOLENT.includes(past.class)).length + 1 >= VIOLENT_ENDS;
+}
+
+/** An interruption is our fault, not the agent's: only `--attempts` bounds it besides the poison stop. */
 export function interruptionLeft(history: readonly PastFailure[], facts: Pick<StepFacts, 'lane' | 'attempts'>): boolean {
-  if (facts.attempts !== null) return spentOn(history, facts.lane) + 1 < facts.attempts;
-  return countOf(history, { class: 'interrupted' }) + countOf(history, { class: 'lost' }) < INTERRUPTIONS;
+  return facts.attempts === null || spentOn(history, facts.lane) + 1 < facts.attempts;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { NextStep, PastFailure, StepFacts, StepFailure } from '#contract';
-import { backOffMs, countOf, interruptionLeft, laneLeft, retryLeft } from './budget.js';
+import { backOffMs, countOf, interruptionLeft, isPoison, laneLeft, retryLeft, VIOLENT_ENDS } from './budget.js';
 
 /**
  * What follows a failed attempt. `history` holds the dispatch's earlier failures, not this one; `facts.otherLanes` are lanes
@@ -7,6 +7,8 @@ import { backOffMs, countOf, interruptionLeft, laneLeft, retryLeft } from './bud
  *
  * An agent that may have written (access write, and a tool ran or nobody knows) goes on only in its own vendor session, or on
  * another lane after a limit, auth or overload, where the prompt says so; else it stops with needsLook. `retryWrites` opts out.
+ * An attempt that did not begin may begin again as it began (in the session, or as the one that carries on), but where an
+ * earlier one did, no other lane takes the work as if it were new.
  */
 export function nextStep(failure: StepFailure, history: readonly PastFailure[], facts: StepFacts): NextStep {
   const step = new Steps(history, facts);
@@ -17,7 +19,8 @@ export function nextStep(failure: StepFailure, history: readonly PastFailure[], 
     case 'auth':
       return step.afterBrokenLane('auth', true);
     case 'environment':
-      return failure.boxWide ? step.stop('environment: the whole box has it', true) : step.afterBrokenLane('environment', false);
+      if (failure.boxWide) return step.stop('environment: the whole box has it', true);
+      return failure.drift ? step.afterDrift() : step.afterBrokenLane('environment', false);
     case 'transient':
       return step.afterPassing('transient', false);
     case 'overloaded':
@@ -62,18 +65,22 @@ function instantOf(iso: string | null | undefined): number | null {
 class Steps {
   readonly #history: readonly PastFailure[];
   readonly #facts: StepFacts;
-  /** It may have changed something: what decides whether a person has to look. */
+  /** It may have changed something, in this attempt or before: what decides whether a person has to look. */
   readonly #touched: boolean;
-  /** Touched, and nobody opted into running it again: only its own session may go on here. */
+  /** Touched, and nobody opted into running it again: no lane may take it up as if it were new. */
   readonly #bound: boolean;
+  /** Touched in this very attempt: here only its own session may go on. */
+  readonly #boundHere: boolean;
   readonly #resumable: boolean;
   readonly #others: string[];
 
   constructor(history: readonly PastFailure[], facts: StepFacts) {
     this.#history = history;
     this.#facts = facts;
-    this.#touched = facts.access === 'write' && facts.began !== 'no';
+    const touchedHere = facts.access === 'write' && facts.began !== 'no';
+    this.#touched = touchedHere || (facts.access === 'write' && facts.beganBefore === true);
     this.#bound = this.#touched && !facts.retryWrites;
+    this.#boundHere = touchedHere && !facts.retryWrites;
     this.#resumable = facts.session !== null;
     this.#others = facts.failover ? facts.otherLanes.filter((lane) => laneLeft(lane, history, facts.attempts)) : [];
   }
@@ -90,7 +97,14 @@ class Steps {
     return this.#elsewhere(cls, true, mayCarryOn) ?? this.#waitHere(cls, null);
   }
 
+  /** The lane's CLI writes what no reader knows: other lanes are tried, and whoever counts closes this one when it goes on. */
+  afterDrift(): NextStep {
+    const elsewhere = this.#elsewhere('environment', false, false);
+    return elsewhere ?? this.stop('environment: the CLI writes events of an unknown form, and no other lane may take it');
+  }
+
   afterPassing(cls: 'transient' | 'overloaded' | 'killed', mayCarryOn: boolean): NextStep {
+    if (cls === 'killed' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     const before = countOf(this.#history, { lane: this.#facts.lane, class: cls });
     const here = retryLeft(cls, this.#history, this.#facts) ? this.#here(cls, backOffMs(before, this.#facts.random)) : null;
     return here ?? this.#elsewhere(cls, false, mayCarryOn) ?? this.stop(`${cls}: its retries are used up`);
@@ -104,6 +118,7 @@ class Steps {
 
   /** Elsewhere once: a task that is too long for its wall clock is as long on the next lane, and each try costs the whole of it. */
   afterStall(cls: 'timeout' | 'silence'): NextStep {
+    if (cls === 'silence' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     const left = retryLeft(cls, this.#history, this.#facts);
     if (this.#bound) return (left ? this.#here(cls, 0) : null) ?? this.stop(`${cls}: it was resumed once or can't be`);
     const once = this.#facts.attempts !== null || countOf(this.#history, { class: cls }) === 0;
@@ -118,15 +133,20 @@ class Steps {
   }
 
   afterInterruption(cls: 'interrupted' | 'lost', sessionSurvives: boolean): NextStep {
-    if (!interruptionLeft(this.#history, this.#facts)) return this.stop(`${cls}: too often; what it does may end its own worker`);
-    if (this.#bound && !sessionSurvives) return this.stop(`${cls}: no session to resume`);
+    if (isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
+    if (!interruptionLeft(this.#history, this.#facts)) return this.stop(`${cls}: its attempts are used up`);
+    if (this.#boundHere && !sessionSurvives) return this.stop(`${cls}: no session to resume`);
     return { kind: 'retry', why: sessionSurvives ? `${cls}: its session goes on` : `${cls}: run again`, notBefore: this.#facts.now, resume: sessionSurvives };
   }
 
-  /** On this lane: a plain run where nothing can have been written, else its session; null when neither may be. */
-  #here(cls: string, delayMs: number, resume = this.#bound): NextStep | null {
-    if (this.#bound && !this.#resumable) return null;
-    const how = resume ? 'resume its session here' : 'again here';
+  #poisoned(cls: string): NextStep {
+    return this.stop(`${cls}: ${VIOLENT_ENDS} of its attempts were ended from outside or went silent; what it does may be the cause`);
+  }
+
+  /** On this lane: its session where something may have been written, else as it began; null when neither may be. */
+  #here(cls: string, delayMs: number, resume = this.#bound && this.#resumable): NextStep | null {
+    if (this.#boundHere && !this.#resumable) return null;
+    const how = resume ? 'resume its session here' : this.#bound ? 'again here, as it began' : 'again here';
     return { kind: 'retry', why: `${cls}: ${how}${delayMs > 0 ? ` after ${(delayMs / 1000).toFixed(1)} s` : ''}`, notBefore: this.#facts.now + delayMs, resume };
   }
 
@@ -136,8 +156,8 @@ class Steps {
   }
 
   #waitHere(cls: string, until: number | null): NextStep {
-    if (this.#bound && !this.#resumable) return this.stop(`${cls}: no other lane, and no session to resume when it opens`, true);
+    if (this.#boundHere && !this.#resumable) return this.stop(`${cls}: no other lane, and no session to resume when it opens`, true);
     const why = until === null ? `${cls}: wait until ${this.#facts.lane} is open again` : `${cls}: wait for the stated reset`;
-    return { kind: 'wait', why, until, resume: this.#bound, closeLane: true };
+    return { kind: 'wait', why, until, resume: this.#bound && this.#resumable, closeLane: true };
   }
 }

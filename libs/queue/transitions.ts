@@ -16,13 +16,16 @@ export type Closing = { til: number | null; reason: string };
 /** The compare-and-set scripts of a record's life, as calls. */
 export interface Transitions {
   start(s: { record: DispatchRecord; node: string; nonce: string; token: string; cost: CostVector; ttlMs: number; change?: Partial<DispatchRecord> }): Promise<StartAnswer>;
-  deliver(d: { record: DispatchRecord; attempt: number; account: string; node: string; receipt: string; next: Next; cancelled: Next; close: Closing | null; success: boolean }): Promise<DeliverAnswer>;
+  deliver(d: { record: DispatchRecord; attempt: number; account: string; node: string; receipt: string; next: Next; cancelled: Next; close: Closing | null; success: boolean; drift?: boolean }): Promise<DeliverAnswer>;
   /** A waiting dispatch moves or ends. False: it waits no more as that attempt. */
   change(record: DispatchRecord, next: Next): Promise<boolean>;
   cancel(id: string, change: Partial<DispatchRecord>): Promise<{ how: 'cancelled' | 'asked' | 'already-ended' | 'unknown'; state?: State }>;
   unstart(record: DispatchRecord, attempt: number, node: string): Promise<boolean>;
   assertRun(r: { id: string; attempt: number; node: string; lane: string; account: string; tier: string; cost: CostVector; home: string; ttlMs: number }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
 }
+
+/** Runs in a row of one lane whose events nobody understood, before the lane is closed. */
+export const DRIFT_CLOSES_AT = 3;
 
 export function openTransitions(redis: Redis, config: Config): Transitions {
   const k = scriptKeys;
@@ -42,7 +45,7 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
       return evaluateJson<StartAnswer>(redis, operations.start, names, { k, id, attempt, lane, node, nonce, token, cost, ttl: ttlMs, account, early: 5, fields: changedFields(change) });
     },
 
-    async deliver({ record, attempt, account, node, receipt, next, cancelled, close, success }) {
+    async deliver({ record, attempt, account, node, receipt, next, cancelled, close, success, drift = false }) {
       const names = [...gateKeys(account), keys.record(record.id)];
       return evaluateJson<DeliverAnswer>(redis, operations.deliver, names, {
         k,
@@ -57,6 +60,7 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
         cancelled: nextOf(cancelled, record.home),
         close: close ? { til: close.til ?? undefined, reason: close.reason, bounds: config.timing.refusalMs } : undefined,
         success,
+        drift: drift ? { lane: record.lane ?? '', most: DRIFT_CLOSES_AT, bounds: config.timing.refusalMs } : undefined,
       });
     },
 

@@ -35,6 +35,8 @@ const schema = z.object({
   /** The vendor's session, where it is known before the start: ours to choose, or resumed. */
   session: z.nullable(z.string()),
   resumed: z.boolean(),
+  /** How it takes up earlier work, as its receipt says it; null: it doesn't. */
+  takesUp: z.optional(z.nullable(z.enum(['resumed', 'repair', 'continued', 're-run']))),
   cliVersion: z.nullable(z.string()),
   /** `<host>` when the lane's configuration points the CLI elsewhere. */
   endpoint: z.nullable(z.string()),

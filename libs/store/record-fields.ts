@@ -32,7 +32,7 @@ export function recordFields(record: DispatchRecord, queue: string): Fields {
     request: JSON.stringify(record.request),
     decision: JSON.stringify(record.decision),
     history: JSON.stringify(record.history),
-    session: JSON.stringify(record.session),
+    takeUp: JSON.stringify(record.takeUp),
     error: JSON.stringify(record.error),
     needsLook: flag(record.needsLook),
   };
@@ -44,7 +44,7 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   const put = (name: string, value: string | undefined): void => {
     if (value !== undefined) fields[name] = value;
   };
-  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, session, error, needsLook, node } = change;
+  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, takeUp, error, needsLook, node } = change;
   put('attempt', attempt === undefined ? undefined : String(attempt));
   put('lane', lane === undefined ? undefined : text(lane));
   put('account', account === undefined ? undefined : text(account));
@@ -56,7 +56,7 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   put('waitUntil', waitUntil === undefined ? undefined : text(waitUntil));
   put('decision', decision === undefined ? undefined : JSON.stringify(decision));
   put('history', history === undefined ? undefined : JSON.stringify(history));
-  put('session', session === undefined ? undefined : JSON.stringify(session));
+  put('takeUp', takeUp === undefined ? undefined : JSON.stringify(takeUp));
   put('error', error === undefined ? undefined : JSON.stringify(error));
   put('needsLook', needsLook === undefined ? undefined : flag(needsLook));
   return fields;
@@ -92,7 +92,7 @@ export function parseRecord(fields: Fields): DispatchRecord | null {
     request: JSON.parse(get('request')) as DispatchRecord['request'],
     decision: JSON.parse(get('decision')) as DispatchRecord['decision'],
     history: JSON.parse(get('history')) as DispatchRecord['history'],
-    session: JSON.parse(get('session')) as DispatchRecord['session'],
+    takeUp: JSON.parse(get('takeUp') || 'null') as DispatchRecord['takeUp'],
     error: JSON.parse(get('error')) as DispatchRecord['error'],
     needsLook: get('needsLook') === '1',
   };

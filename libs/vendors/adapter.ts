@@ -102,4 +102,6 @@ export interface VendorAdapter {
   /** `env` and what this run needs besides. */
   envFor(input: EnvInput): Record<string, string>;
   reader(options?: ReaderOptions): RunReader;
+  /** Whether the files of a session are there, so that it can be resumed. @param environment the child's own */
+  hasSession(environment: Readonly<Record<string, string>>, session: string): Promise<boolean>;
 }

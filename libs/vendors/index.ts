@@ -8,4 +8,4 @@ export type { Endpoint } from './endpoint.js';
 export { explainFailure, explainTranscript } from './explain.js';
 export { expandPadLines } from './pad-line.js';
 export { answerCheck, anyJson, loadSchemaDrafts, SCHEMA_MAX_CHARS } from './schema.js';
-export { sessionFacts } from './codex/session-facts.js';
+export { sessionFacts, sessionsOf } from './codex/session-facts.js';

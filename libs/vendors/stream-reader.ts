@@ -162,6 +162,7 @@ export function reading(facts: RunFacts, answer: Answer, folded: Pick<Folded, 'p
       words: verdict.words,
       ...(resetsAt === undefined ? {} : { resetsAt: resetsAt === null ? null : new Date(resetsAt).toISOString() }),
       ...('boxWide' in verdict ? { boxWide: true as const } : {}),
+      ...('drift' in verdict ? { drift: true as const } : {}),
     },
     partial: folded.partial,
     ...common,

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, existsSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { isEnded, type Config, type DispatchRecord, type ReceiptLine } from '#contract';
@@ -26,7 +26,9 @@ export type Box = {
   records: Records;
   start(): Promise<Worker>;
   /** Submits one dispatch; the prompt's marker says what the stand-in does. */
-  submit(prompt: string, change?: Partial<DispatchRecord> & { lane?: string }): Promise<string>;
+  submit(prompt: string, change?: Partial<DispatchRecord> & { lane?: string }, blobs?: { schema?: string }): Promise<string>;
+  /** Removes the session files of both CLIs. */
+  forgetSessions(): void;
   ended(id: string): Promise<DispatchRecord>;
   until(id: string, state: DispatchRecord['state']): Promise<DispatchRecord>;
   /** Starts that the stand-ins wrote down, per attempt. */
@@ -67,14 +69,17 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     records,
     async start() {
       const quiet = { info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
-      const worker = await startWorker({ redis: server.client(), config, stateDir, log: quiet, supervisorScript: '' });
+      const worker = await startWorker({ redis: server.client(), config, stateDir, log: quiet, supervisorScript: '', env: submitted });
       workers.push(worker);
       return worker;
     },
-    async submit(prompt, more = {}) {
+    async submit(prompt, more = {}, { schema = undefined } = {}) {
       const record = testRecord(config, more);
-      await queue.submit([{ record: { ...record, request: { ...record.request, cwd: workDir, ...more.request } }, blobs: { prompt, schema: null, env: JSON.stringify(submitted) } }]);
+      await queue.submit([{ record: { ...record, request: { ...record.request, cwd: workDir, hasSchema: schema !== undefined, ...more.request } }, blobs: { prompt, schema: schema ?? null, env: JSON.stringify(submitted) } }]);
       return record.id;
+    },
+    forgetSessions() {
+      for (const folder of [join(env.CODEX_HOME, 'sessions'), join(env.CLAUDE_CONFIG_DIR, 'projects')]) rmSync(folder, { recursive: true, force: true });
     },
     ended: (id) =>
       waitUntil(

@@ -85,7 +85,7 @@ export function testRecord(config: Config, change: RecordChange = {}): DispatchR
     request: { id, cwd: '/tmp', hasSchema: false, envNames: [] },
     decision,
     history: [],
-    session: null,
+    takeUp: null,
     error: null,
     needsLook: false,
     ...change,

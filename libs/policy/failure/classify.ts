@@ -12,7 +12,7 @@ const SENTENCE_MAX = 4000;
 const OUTRANKS_THE_END = new Set<FailureClass>(['usage_limit', 'rate_limit', 'auth']);
 const UNIX_SIGNALS = { first: 129, last: 159 };
 
-type Found = { class: FailureClass; words: string; boxWide?: true };
+type Found = { class: FailureClass; words: string; boxWide?: true; drift?: true };
 
 /**
  * What a run came to. Order: a start that never was; a terminal event (its content, or its failure channel); what the
@@ -117,7 +117,7 @@ function failedWithoutCause(facts: RunFacts): Found {
 function unexplained(facts: RunFacts, why: string): Found {
   const line = [...facts.lines].reverse().find((text) => text.trim() !== '' && !NOISE_LINE.test(plainText(text).trim()));
   const words = `${why} (exit code ${facts.exitCode === null ? 'none' : String(facts.exitCode)})${line === undefined ? '' : `: ${line.trim()}`}`;
-  if (facts.unknownFormat && facts.exitCode === 0) return { class: 'deterministic', words: 'the CLI wrote events of an unknown format: another version of it?' };
+  if (facts.unknownFormat) return { class: 'environment', drift: true, words: 'the CLI wrote events of an unknown form: is it of another version than these readers know?' };
   if (facts.exitCode === 126 || facts.exitCode === 127) return { class: 'environment', words };
   // Both CLIs' parsers end a call they don't understand with 2.
   if (facts.exitCode === 2 && !facts.spoke) return { class: 'deterministic', words };
@@ -132,6 +132,7 @@ function verdict(facts: RunFacts, found: Found): Verdict {
     action: firstStep(found.class, found.boxWide === true),
     ...(limit ? { resetsAt: resetOf(facts, found) } : {}),
     ...(found.boxWide ? { boxWide: true } : {}),
+    ...(found.drift ? { drift: true } : {}),
     words,
   };
 }

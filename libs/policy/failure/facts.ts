@@ -81,6 +81,8 @@ export type Verdict =
       resetsAt?: number | null;
       /** The whole box has it, so another lane here would fail the same way. */
       boxWide?: true;
+      /** Not one event was of a form that is known here. */
+      drift?: true;
       /** The vendor's words, or ours in their absence; at most 500 characters. */
       words: string;
     };

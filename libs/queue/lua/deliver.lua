@@ -2,7 +2,8 @@
 -- settles; the account closes on a refusal; the receipt goes to the live stream.
 -- KEYS 1-6 the gate's (of the attempt's account), 7 the record.
 -- ARGV[1] JSON { k, id, attempt, node, account, ceiling, lookIn, receipt,
---   next = { state, event, fields }, cancelled = { fields }, close? = { til?, reason, bounds }, success? }
+--   next = { state, event, fields }, cancelled = { fields }, close? = { til?, reason, bounds }, success?,
+--   drift? = { lane, most, bounds } (its CLI wrote nothing that is understood) }
 -- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
 -- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the box
 -- slept) was refused or has spent all the same; a repeated delivery finds neither.
@@ -11,6 +12,16 @@ local a = cjson.decode(ARGV[1])
 --@include close
 --@include record
 local rid = a.id .. '.' .. a.attempt
+
+-- One unreadable run may be a fault of that run; several in a row on a lane are another version of its CLI, and every further
+-- run is spent for nothing. Returns whether that closed the account.
+local function drift_streak(id, drift, answered)
+  if answered then redis.call('HDEL', G.flags, 'drift:' .. answered) end
+  if not drift or redis.call('HINCRBY', G.flags, 'drift:' .. drift.lane, 1) < drift.most then return false end
+  close_account(id, { reason = 'unknown-format', bounds = drift.bounds })
+  return true
+end
+
 local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'node', 'cancelAsked', 'cost', 'lane', 'class', 'project')
 local fits = rec[1] == 'running' and rec[2] == tostring(a.attempt) and rec[3] == a.node
 local r = load(rid)
@@ -18,6 +29,7 @@ if fits or (r and in_flight(r)) then
   local opened = false
   if a.close then close_account(rid, a.close) end
   if a.success then opened = open_account(rid) end
+  local drifted = drift_streak(rid, a.drift, a.success and rec[6])
   if not r then
     -- Lapsed, settled and taken off by a reading from before its end: its last points are in no reading yet.
     r = { st = 'settling', cost = whole(cjson.decode(rec[5])), lane = rec[6], node = a.node, class = rec[7], project = rec[8] }
@@ -25,7 +37,7 @@ if fits or (r and in_flight(r)) then
   end
   settle(rid, r, a.ceiling)
   redis.call('HSET', G.flags, 'ended', now)
-  wake(a.k.wake, a.account, a.close ~= nil or opened)
+  wake(a.k.wake, a.account, a.close ~= nil or opened or drifted)
 end
 
 if not fits then return cjson.encode({ answer = 'fenced', state = rec[1] or 'gone' }) end

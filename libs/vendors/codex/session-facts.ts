@@ -39,6 +39,15 @@ export async function sessionFacts(root: string, thread: string, since: number):
   }
 }
 
+/** Where the session files of a child lie. */
+export function sessionsOf(environment: Readonly<Record<string, string>>): string {
+  return join(environment['CODEX_HOME'] ?? join(environment['HOME'] ?? '/', '.codex'), 'sessions');
+}
+
+export async function hasCodexSession(environment: Readonly<Record<string, string>>, thread: string): Promise<boolean> {
+  return sessionId(thread) !== null && (await findFile(sessionsOf(environment), `-${thread}.jsonl`)) !== null;
+}
+
 async function findFile(root: string, ending: string): Promise<string | null> {
   let folders = 0;
   for (const year of await newestFirst(root)) {

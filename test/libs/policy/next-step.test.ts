@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FAILURE_CLASSES, type Failure, type FailureClass, type NextStep, type PastFailure, type StepFacts, type StepFailure } from '#contract';
-import { actionOf, backOffMs, INTERRUPTIONS, nextStep } from '#policy';
+import { actionOf, backOffMs, nextStep, VIOLENT_ENDS } from '#policy';
 import { firstStep } from '#policy/failure/index';
 import { vectorFile } from './vectors.js';
 
@@ -67,7 +67,6 @@ describe('an agent that only reads', () => {
   test.each([
     ['transient', 2],
     ['overloaded', 2],
-    ['killed', 1],
     ['schema', 1],
   ] as const)('%s is retried here %i times, then goes elsewhere with the same budget, then fails', (cls, budget) => {
     const walk: string[] = [];
@@ -129,9 +128,31 @@ describe('an agent that only reads', () => {
     expect(step('schema', { session: 's' })).toBe('resume');
   });
 
-  test('a dispatch that keeps ending its worker ends itself', () => {
-    expect(step('interrupted', {}, past('codex', 'interrupted', INTERRUPTIONS - 1))).toBe('retry');
-    expect(step('lost', {}, [...past('codex', 'interrupted', INTERRUPTIONS - 1), ...past('claude', 'lost')])).toBe('stop');
+  test('killed is retried here once, then elsewhere, and a third such end stops it', () => {
+    expect(step('killed', {}, past('codex', 'killed'))).toBe('switch');
+    expect(step('killed', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'killed', 2))).toBe('stop');
+  });
+
+  test('three ends from outside or in silence stop a dispatch, whichever they were and wherever', () => {
+    const violent = ['killed', 'silence', 'interrupted', 'lost'] as const;
+    expect(VIOLENT_ENDS).toBe(3);
+    for (const cls of violent) {
+      for (const one of violent) {
+        for (const other of violent) {
+          const stopped = nextStep(failed(cls), [...past('codex', one), ...past('claude', other)], reader);
+          expect(stopped, `${one}, ${other}, ${cls}`).toMatchObject({ kind: 'stop', why: expect.stringContaining('ended from outside or went silent') as string });
+        }
+      }
+    }
+    expect(step('interrupted', {}, past('codex', 'interrupted'))).toBe('retry');
+    expect(step('interrupted', {}, [...past('codex', 'transient', 2), ...past('codex', 'timeout', 2), ...past('codex', 'usage_limit', 9)])).toBe('retry');
+    expect(step('interrupted', { attempts: 9 }, past('codex', 'interrupted', 5))).toBe('retry');
+  });
+
+  test('events of an unknown form go to another lane without closing this one, and alone are the end', () => {
+    expect(short(nextStep(failed('environment', { drift: true }), [], reader))).toBe('switch');
+    expect(short(nextStep(failed('environment', { drift: true }), [], { ...reader, ...alone }))).toBe('stop');
+    expect(short(nextStep(failed('environment', { drift: true }), [], writer))).toBe('stop+look');
   });
 });
 
@@ -175,6 +196,17 @@ describe('an agent that may have written', () => {
 
   test('with nothing to go on in and nowhere else to go stops, and still closes the lane', () => {
     expect(step('usage_limit', alone, [], lostWriter)).toBe('stop+close+look');
+  });
+
+  test('and failed again before it did anything may begin as it began, but elsewhere only as one that carries on', () => {
+    const again: StepFacts = { ...writer, began: 'no', beganBefore: true };
+    expect(step('transient', {}, [], again)).toBe('resume');
+    expect(step('transient', { session: null }, [], again)).toBe('retry');
+    expect(step('transient', {}, past('codex', 'transient', 2), again)).toBe('stop+look');
+    expect(step('usage_limit', { session: null }, [], again)).toBe('switch+close+continued');
+    expect(step('usage_limit', { session: null, ...alone }, [], again)).toBe('wait+close');
+    expect(step('environment', { session: null }, [], again)).toBe('wait+close');
+    expect(step('deterministic', {}, [], again)).toBe('stop+look');
   });
 
   test('is run again plainly when --retry-writes said so, and still looked at when it ends', () => {
@@ -240,6 +272,9 @@ describe('any sequence of failures', () => {
         if (next.kind === 'retry' || next.kind === 'wait') expect(next.resume && more.session === 's').toBe(true);
         if (next.kind === 'switch') expect(['rate_limit', 'usage_limit', 'auth', 'overloaded']).toContain(cls);
         if (next.kind === 'stop') expect(next.needsLook).toBe(true);
+        const later = nextStep(failed(cls), [], { ...reader, ...more, access: 'write', began: 'no', beganBefore: true });
+        if (later.kind === 'switch') expect([['rate_limit', 'usage_limit', 'auth', 'overloaded'].includes(cls), later.continued]).toEqual([true, true]);
+        if (later.kind === 'stop') expect(later.needsLook).toBe(true);
       }),
       { numRuns: 1000 },
     );

@@ -72,7 +72,7 @@ const record: DispatchRecord = {
     independence: 'same-vendor',
   },
   history: [attempt({}), attempt({ attempt: 2, lane: 'claude', vendor: 'anthropic', model: 'sonnet', outcome: 'ok', class: null, resetsAt: null, words: null, startedAt: NOW - 110_000, endedAt: NOW - 60_000, exitCode: 0, usage: { inputTokens: 1200, outputTokens: 11 }, session: null, next: 'answered' })],
-  session: null,
+  takeUp: null,
   error: null,
   needsLook: false,
 };
