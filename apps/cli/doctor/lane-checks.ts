@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { LaneConfig } from '#contract';
 import { endpointOf } from '#vendors/endpoint';
+import { redact } from '#vendors/redact';
 import { askProgram } from './ask-program.js';
 import { childEnvironmentFor } from './child-environment.js';
 import { onPath } from './on-path.js';
@@ -35,10 +36,11 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
     const seen = `${lane.command} is not on PATH`;
     return [lonely ? fail(id, `${seen}, nor is any other lane's program`, INSTALL[lane.kind]) : warn(id, `${seen}: everything goes to the other lanes`, INSTALL[lane.kind])];
   }
-  const told = await askProgram(path, ['--version'], childEnvironmentFor(patient.context, lane), VERSION_MS);
+  const env = childEnvironmentFor(patient.context, lane);
+  const told = await askProgram(path, ['--version'], env, VERSION_MS);
   if (told.kind === 'silent') return [fail(id, `${path} --version does not answer`, `try \`${path} --version\``)];
   const version = told.kind === 'told' ? /\d+\.\d+\.\d+\S*/.exec(told.out)?.[0] : undefined;
-  if (version === undefined || (told.kind === 'told' && told.exit !== 0)) return [fail(id, `${path} --version fails: ${told.kind === 'told' ? told.err.trim().split('\n')[0] ?? '' : told.why}`, INSTALL[lane.kind])];
+  if (version === undefined || (told.kind === 'told' && told.exit !== 0)) return [fail(id, `${path} --version fails: ${told.kind === 'told' ? redact(told.err.trim().split('\n')[0] ?? '', env) : told.why}`, INSTALL[lane.kind])];
   const rows = [lane.kind === 'claude' && isOlder(version, CLAUDE_WITH_WINDOWS) ? warn(id, `${path} ${version} tells no quota numbers with its answers; ${CLAUDE_WITH_WINDOWS.join('.')} does`, 'npm install -g @anthropic-ai/claude-code@latest (a bare name on Node 20 installs an old one)') : ok(id, `${path} ${version}`)];
   if (others.length > 0) rows.push(warn(id, `${lane.command} is on PATH twice: ${[path, ...others].join(', ')}; the first is used`, `name one by lanes.${lane.id}.command`));
   return rows;
@@ -52,7 +54,7 @@ async function login(lane: LaneConfig, patient: Patient): Promise<Row[]> {
   if (endpointOf(lane) !== null) return [skipped(id, `lanes.${lane.id}.env points it elsewhere`)];
   const told = await askProgram(path, lane.kind === 'claude' ? ['auth', 'status'] : ['login', 'status'], env, LOGIN_MS);
   if (told.kind !== 'told') return [warn(id, `it does not say whether it is logged in${told.kind === 'silent' ? ` within ${LOGIN_MS / 1000} s` : ''}`, `try \`${lane.command} ${lane.kind === 'claude' ? 'auth' : 'login'} status\``)];
-  return [lane.kind === 'claude' ? claudeLogin(id, told) : codexLogin(id, told, env['CODEX_HOME'])];
+  return [lane.kind === 'claude' ? claudeLogin(id, told) : codexLogin(id, told, env)];
 }
 
 type Words = { exit: number | null; out: string; err: string };
@@ -66,11 +68,12 @@ function claudeLogin(id: string, { exit, out }: Words): Row {
   return ok(id, `logged in (${method}${plan})`);
 }
 
-function codexLogin(id: string, { exit, out, err }: Words, home: string | undefined): Row {
+function codexLogin(id: string, { exit, out, err }: Words, env: Record<string, string>): Row {
+  const home = env['CODEX_HOME'];
   if (home !== undefined && !existsSync(home)) return fail(id, `CODEX_HOME names a folder that does not exist: ${home}`, `mkdir -p '${home}', or unset CODEX_HOME`);
   if (exit !== 0) return fail(id, 'codex is not logged in', 'run `codex login`');
   const said = `${out}\n${err}`.split('\n').find((line) => /logged in/i.test(line))?.trim() ?? 'logged in';
-  return /api key/i.test(said) ? warn(id, 'codex is logged in with an API key: it bills the API account, not the subscription', 'run `codex logout`, then `codex login` with ChatGPT') : ok(id, said);
+  return /api key/i.test(said) ? warn(id, 'codex is logged in with an API key: it bills the API account, not the subscription', 'run `codex logout`, then `codex login` with ChatGPT') : ok(id, redact(said, env));
 }
 
 function endpoint(lane: LaneConfig): Row[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redact } from '#worker/without-secrets';
+import { redact } from '#vendors/redact';
 
 test('a value of the environment in a CLI’s last words is told by its name', () => {
   const environment = { KEY: 'sk-something-long', HTTPS_PROXY: 'http://me:hunter22@proxy:80', PATH: '/usr/bin', HOME: '/home/me', FLAG: '1' };
