@@ -102,7 +102,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     life.onLeave('api', () => api.close());
 
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
-    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, soleNode: home.about().private, supervisorScript: supervisorScript() });
+    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, supervisorScript: supervisorScript() });
     worker = started;
     life.onLeave('worker', ({ kill }) => started.stop({ kill }));
 

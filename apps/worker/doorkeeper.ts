@@ -28,7 +28,6 @@ export function laneDoor(
       const since = wakes.number(lane.account);
       const sleepFor = (ms: number) => ({ ok: false as const, sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal) });
       const hold = await held();
-      if (hold?.shut) refused({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true });
       if (hold) return sleepFor(Math.min(HELD_LOOK_MS, wakeFallbackMs));
       if (!slots.take()) return sleepFor(wakeFallbackMs);
       let admission: Admission;

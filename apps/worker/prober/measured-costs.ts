@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { TIERS, type Config, type CostVector, type LaneConfig, type WindowKind } from '#contract';
+import { TIERS, type Config, type CostVector, type LaneConfig, type MeterReading, type WindowKind } from '#contract';
 import { laneCost, thousandths, type CostsOf } from '#gate';
 import { costOf, inScope } from '#policy';
 import { keys } from '#store';
@@ -11,6 +11,8 @@ export type CostRow = { lane: string; tier: string; window: string; points: numb
 export interface MeasuredCosts {
   of: CostsOf;
   rows(account: string): CostRow[];
+  /** A reading names windows that are new to this process: they are charged from now on. */
+  saw(reading: MeterReading): void;
   refresh(): Promise<void>;
 }
 
@@ -38,6 +40,11 @@ export function measuredCosts(redis: Redis, config: Config): MeasuredCosts {
       config.lanes
         .filter((lane) => lane.account === account)
         .flatMap((lane) => TIERS.flatMap((tier) => (known.get(account)?.windows ?? []).flatMap((window) => rowOf(lane, tier, window) ?? []))),
+    saw({ account, windows }) {
+      const before = known.get(account) ?? { windows: [], samples: new Map<string, number[]>() };
+      const fresh = windows.filter(({ id }) => !before.windows.some((one) => one.id === id)).map(({ id, kind, scope }) => ({ id, kind, scope }));
+      if (fresh.length > 0) known.set(account, { ...before, windows: [...before.windows, ...fresh] });
+    },
     async refresh() {
       for (const account of new Set(config.lanes.map((lane) => lane.account))) {
         const [text, lists] = await Promise.all([redis.hget(keys.gate(account).meter, 'windows'), redis.smembers(keys.costs(account).index)]);

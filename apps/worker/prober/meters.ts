@@ -25,6 +25,8 @@ export interface Meters {
   /** An attempt's cost as it was taken to be, points per window; `measured`: not only the configuration's word. */
   costShown(lane: LaneConfig, tier: string): { points: Record<string, number>; measured: boolean };
   hold(lane: LaneConfig): Promise<LoginHold | null>;
+  /** Something waits for this account on this node. */
+  isWaiting(account: string): Promise<boolean>;
   withHolds(facts: LanesFacts): LanesFacts;
   limits(): Promise<LimitsData>;
   refresh(): Promise<LimitsData>;
@@ -61,7 +63,16 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
   const bare = openGate(redis, config, costs.of);
   const looking = openGate(own, config, costs.of);
   const ledgers = costLedgers(own, log, () => void costs.refresh().catch(() => undefined));
-  const feed = meterFeed({ gate: bare, config, log, time, taken: (reading) => ledgers.reading(reading) });
+  const feed = meterFeed({
+    gate: bare,
+    config,
+    log,
+    time,
+    taken: (reading) => {
+      costs.saw(reading);
+      ledgers.reading(reading);
+    },
+  });
   const turns = openTurns(own, time);
   let prober: Prober | null = null;
 
@@ -103,6 +114,7 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
       return { points: Object.fromEntries(rows.map(({ window, points }) => [window, points])), measured: rows.some(({ measured }) => measured > 0) };
     },
     hold: (lane) => keeper.hold(lane),
+    isWaiting: async (account) => (await prober?.isWaiting(account)) ?? false,
     withHolds,
     limits: () => begun().limits(),
     refresh: () => begun().refresh(),
