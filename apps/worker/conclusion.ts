@@ -3,6 +3,7 @@ import { decide, incomplete, nextStep, offerOf } from '#policy';
 import type { Closing, Next } from '#queue';
 import { attemptOf, beganOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
+import { ownUsage } from './own-usage.js';
 import { placement } from './placement.js';
 import type { Resources } from './resources.js';
 import { beganBefore, takeUpAfter } from './take-up.js';
@@ -17,10 +18,12 @@ export function conclude(
   record: DispatchRecord,
   lane: LaneConfig,
   attempt: AttemptFacts,
-  end: RunEnd,
+  ended: RunEnd,
   facts: LanesFacts,
 ): Conclusion {
   const now = clock();
+  const usage = ownUsage(attempt.plan, ended.reading.session ?? attempt.plan.session, ended.reading.usage, record.history);
+  const end: RunEnd = { ...ended, reading: { ...ended.reading, usage } };
   const failure = stepFailureOf(end);
   const task = taskOfRecord(record);
   const policy = policyConfig(config);

@@ -23,24 +23,34 @@ export type RealHome = {
   requests(vendor: 'codex' | 'claude'): Promise<SimRequest[]>;
   admin(call: string, body: object): Promise<void>;
   receipts(): ReceiptLine[];
+  /** Whole request bodies to the models that hold this text, in their order. */
+  bodies(text: string): string[];
+  stateDir: string;
+  /** Writes a file beside the work folder. @returns its path */
+  file(name: string, text: string): string;
   close(): Promise<void>;
 };
 
-export async function openRealHome(config: object = {}): Promise<RealHome> {
+type LaneMaker = (base: { codex: object; claude: object }) => Record<string, object>;
+
+/** @param moreLanes laid over the two lanes, or beside them */
+export async function openRealHome(config: object = {}, moreLanes: LaneMaker = () => ({})): Promise<RealHome> {
   const clis = presentClis();
   if (!clis) throw new Error('the real CLIs are not in the cache');
   const folder = tempFolder('real');
   const [home, work, configDir, codexHome] = ['home', 'work', 'config', 'codex-home'].map((name) => join(folder, name)) as [string, string, string, string];
   for (const path of [home, work, configDir, codexHome]) mkdirSync(path);
-  const sim = await startSim(join(folder, 'requests.jsonl'));
+  const dump = join(folder, 'requests');
+  const sim = await startSim(dump);
   writeFileSync(join(codexHome, 'config.toml'), codexConfig(sim.url));
   const lanes = {
     codex: { env: { CODEX_HOME: codexHome, SIM_KEY: 'dummy' } },
     claude: { env: { ANTHROPIC_BASE_URL: sim.url, CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-dummy' } },
   };
-  writeFileSync(join(configDir, 'config.json'), JSON.stringify({ lanes, ...config }));
+  writeFileSync(join(configDir, 'config.json'), JSON.stringify({ lanes: { ...lanes, ...moreLanes(lanes) }, ...config }));
   const path = [dirname(clis.codex), dirname(clis.claude), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
-  const env = { PATH: path, HOME: home, CMO_CONFIG_DIR: configDir, CMO_STATE_DIR: join(folder, 'state'), TERM: 'dumb' };
+  const stateDir = join(folder, 'state');
+  const env = { PATH: path, HOME: home, CMO_CONFIG_DIR: configDir, CMO_STATE_DIR: stateDir, TERM: 'dumb' };
 
   const cmo = async (args: string[], input = ''): Promise<Ran> => {
     const child = spawn(process.execPath, [join(ROOT, 'dist/cmo.mjs'), ...args], { cwd: work, env, stdio: 'pipe' });
@@ -70,9 +80,19 @@ export async function openRealHome(config: object = {}): Promise<RealHome> {
       await fetch(`${sim.url}/__sim/${call}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
     },
     receipts() {
-      const receipts = join(folder, 'state', 'receipts');
+      const receipts = join(stateDir, 'receipts');
       if (!existsSync(receipts)) return [];
       return readdirSync(receipts).flatMap((name) => readFileSync(join(receipts, name), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as ReceiptLine));
+    },
+    bodies(text) {
+      const names = readdirSync(dump).sort((one, other) => parseInt(one, 10) - parseInt(other, 10));
+      const requests = names.map((name) => readFileSync(join(dump, name), 'utf8')).filter((body) => /"path": "[^"]*\/(responses|messages)[?"]/.test(body));
+      return requests.filter((body) => body.includes(text));
+    },
+    stateDir,
+    file(name, text) {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
     },
     async close() {
       await cmo(['down', '--kill']);
@@ -82,8 +102,8 @@ export async function openRealHome(config: object = {}): Promise<RealHome> {
   };
 }
 
-async function startSim(log: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [join(ROOT, 'test/vendor-sim/sim.mjs'), '--port', '0', '--log', log], { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+async function startSim(dump: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [join(ROOT, 'test/vendor-sim/sim.mjs'), '--port', '0', '--dump', dump], { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const line = await waitUntil(() => said.split('\n')[0], { what: 'the simulator to listen' });
