@@ -106,6 +106,37 @@ describe('the prober', () => {
     expect((await box.records.read(frontier))?.history).toEqual([]);
   });
 
+  test('learns from ten codex runs what one costs, and reserves that', async () => {
+    await open({ change: { slots: { account: 1, node: 8, dark: 1 } } });
+    const meter = join(box.workDir, 'meter');
+    laneOf(box.config, 'codex').env['CMO_TEST_METER'] = meter;
+    const worker = await box.start();
+    for (let used = 10; used <= 32; used += 2) {
+      writeFileSync(meter, `${used} 5`);
+      await box.ended(await box.submit('hello [[sim:echo]]', { lane: 'codex' }));
+    }
+    const cost = await waitUntil(() => {
+      const known = worker.meters.costsOf(laneOf(box.config, 'codex'), 'balanced')['five_hour'] ?? 0;
+      return known > 1_000 ? known : null;
+    });
+    expect(cost).toBeGreaterThanOrEqual(1_500);
+    expect(cost).toBeLessThanOrEqual(2_000);
+  }, 120_000);
+
+  test('notes in the receipt that the meter disagreed when a window with room is called used up', async () => {
+    await open();
+    const refuses = join(box.workDir, 'claude-refuses-at-one-percent');
+    const said = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: `Claude AI usage limit reached|${Math.floor(Date.now() / 1000) + 3600}`, session_id: '00000000-0000-4000-8000-000000000000', num_turns: 1, duration_ms: 1 };
+    writeFileSync(refuses, `#!/bin/sh\ncat >/dev/null\necho '${JSON.stringify(said)}'\nexit 1\n`, { mode: 0o755 });
+    laneOf(box.config, 'claude').command = refuses;
+    await box.gate.read({ account: 'claude', windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 1, resetsAt: Date.now() + 3_600_000, scope: null }], source: 'test', writtenAt: Date.now(), readAt: Date.now(), plan: null });
+    await box.start();
+    const id = await onClaude('anything');
+    const line = await waitUntil(() => box.receipts().find((one) => one.kind === 'attempt' && one.dispatch === id && one.lane === 'claude'));
+    expect(line).toMatchObject({ class: 'usage_limit', notes: ['meter-disagreed: it showed 1 %'] });
+    expect((await box.gate.snapshot('claude')).closed).toMatchObject({ reason: 'usage_limit' });
+  });
+
   async function decisionOf() {
     const record = await box.records.read(await onClaude('[[sim:echo]]'));
     if (record?.decision.ok !== true) throw new Error('no decision');
