@@ -42,20 +42,27 @@ function mayCarryOn({ reason, window }: Refusal): boolean {
   return reason === 'limit' || reason === 'hold-back';
 }
 
+export type Rebalanced = {
+  /** How many moved or ended. */
+  changed: number;
+  /** When the first of those that may wait some time still may wait no longer, ms; Infinity: none is bound. */
+  soonest: number;
+};
+
 /**
  * Decides again for the work that waits in a lane that has closed: it moves to another lane, ends as deferred where it
  * may wait no longer, or stays in the line until the window opens. A better score alone moves nothing.
- * @returns how many moved or ended
  */
-export async function rebalance(resources: Resources, lane: LaneConfig, queue: string, refusal: Refusal): Promise<number> {
+export async function rebalance(resources: Resources, lane: LaneConfig, queue: string, refusal: Refusal): Promise<Rebalanced> {
   const { redis, records, config, gate, clock } = resources;
   const ids = await redis.zrange(keys.line(queue), 0, String(PER_PASS - 1));
   const policy = policyConfig(config);
   const facts = new Map<string, LanesFacts>();
-  let changed = 0;
+  let [changed, soonest] = [0, Infinity];
   for (const id of ids) {
     const record = await records.read(id);
     if (!record || (record.state !== 'queued' && record.state !== 'retrying') || record.lane !== lane.id) continue;
+    if (record.waitUntil !== null && record.waitUntil > clock()) soonest = Math.min(soonest, record.waitUntil);
     if (boundToSession(record) && !mayCarryOn(refusal)) continue;
     const fixed = record.request.failover === false;
     const path = (await submittedEnvironment(resources, id))['PATH'] ?? '';
@@ -70,29 +77,36 @@ export async function rebalance(resources: Resources, lane: LaneConfig, queue: s
     const next = placement(record, decision, record.attempt + 1, config, clock(), 'rerouted');
     if (await move(resources, record, next, refusal.reason)) changed += 1;
   }
-  return changed;
+  return { changed, soonest };
 }
 
 /** Waiting work is looked at again at least this often while the lane stays shut: another lane may have opened, ms. */
 const LOOK_AGAIN_MS = 30_000;
+/** From the time that a submit bears until it stands in its line, ms. */
+const SUBMIT_MS = 2_000;
 
 /**
- * Rebalances on the first refusal of each kind, and now and then while it lasts: a shut lane is refused every few
- * seconds, and reading its line each time would cost more than the lane itself.
+ * Rebalances on the first refusal of each kind, when somebody's waiting ends or somebody came since, and now and then while it
+ * lasts: a shut lane is refused every few seconds, and reading its line each time would cost more than the lane itself.
  */
 export function rebalancer(resources: Resources, lane: LaneConfig, queue: string): (refusal: Refusal) => Promise<void> {
-  let last = { event: '', at: 0 };
+  const never = { event: '', at: 0, again: 0 };
+  let last = never;
   let busy = false;
+  // Decided at its submit by what was known then: it may have come between the closing and the last pass.
+  const somebodyCame = async (): Promise<boolean> => (await resources.redis.zcount(keys.line(queue), last.at - SUBMIT_MS, '+inf')) > 0;
   return async (refusal) => {
-    const now = resources.clock();
-    const event = `${refusal.reason}/${refusal.window ?? ''}/${refusal.til ?? ''}/${refusal.bare}`;
-    if (busy || !shutsOut(refusal) || (event === last.event && now - last.at < LOOK_AGAIN_MS)) return;
+    if (busy || !shutsOut(refusal)) return;
     busy = true;
-    last = { event, at: now };
     try {
-      await rebalance(resources, lane, queue, refusal);
+      const now = resources.clock();
+      const event = `${refusal.reason}/${refusal.window ?? ''}/${refusal.til ?? ''}/${refusal.bare}`;
+      if (event === last.event && now < last.again && !(await somebodyCame())) return;
+      last = { event, at: now, again: now + LOOK_AGAIN_MS };
+      const { soonest } = await rebalance(resources, lane, queue, refusal);
+      last = { ...last, again: Math.min(last.again, soonest) };
     } catch (error) {
-      last = { event: '', at: 0 };
+      last = never;
       resources.log.warn({ lane: lane.id, error: error instanceof Error ? error.message : String(error) }, 'moving waiting work failed; it is tried again');
     } finally {
       busy = false;
