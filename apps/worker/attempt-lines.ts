@@ -29,6 +29,8 @@ export type RunEnd = {
   resumable: string | null;
   /** As the CLI itself named it. */
   cliVersion: string | null;
+  /** What it was taken to cost, as its receipt keeps it. */
+  cost?: NonNullable<AttemptReceipt['cost']>;
   notes: string[];
 };
 
@@ -96,6 +98,7 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
       cliVersion: end.cliVersion ?? plan.cliVersion,
       endpoint: plan.endpoint,
       adopted,
+      ...(end.cost ? { cost: end.cost } : {}),
       fenced,
       notes: [...(plan.takesUp ? [plan.takesUp] : []), ...end.notes],
     },

@@ -258,7 +258,7 @@ class Tending {
     measureEnded(this.#r, this.#id, plan, seen);
     // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
     if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
-    const end = { ...seen, notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
+    const end = { ...seen, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);

@@ -121,6 +121,8 @@ describe('the prober', () => {
     });
     expect(cost).toBeGreaterThanOrEqual(1_500);
     expect(cost).toBeLessThanOrEqual(2_000);
+    const lines = box.receipts().filter((line) => line.kind === 'attempt');
+    expect(lines[1]?.cost).toEqual({ points: { five_hour: 1, weekly: 0.2 }, measured: false });
   }, 120_000);
 
   test('notes in the receipt that the meter disagreed when a window with room is called used up', async () => {
