@@ -1,3 +1,5 @@
 import { runCli } from './run-cli.js';
 
-await runCli(process.argv.slice(2));
+// runCli leaves by itself; should it ever come to nothing, that was no success. (No await: a bundle in CommonJS has none.)
+process.exitCode = 1;
+void runCli(process.argv.slice(2));

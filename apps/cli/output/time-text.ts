@@ -21,7 +21,11 @@ export function momentText(iso: string, now: number): string {
 export function clockText(at: number, now: number): string {
   const date = new Date(at);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  return date.toDateString() === new Date(now).toDateString() ? clock : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
+  return dayText(date) === dayText(new Date(now)) ? clock : `${dayText(date)} ${clock}`;
+}
+
+function dayText(date: Date): string {
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 export function secondText(at: number, now: number): string {
