@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Redis } from 'ioredis';
 import { call } from '../apps/daemon/home.js';
@@ -29,11 +29,16 @@ beforeEach(() => {
 });
 afterEach(() => box.close());
 
+type Lane = { env: Record<string, string>; allowEndpoint?: boolean; kind?: string; vendor?: string; command?: string };
+
 function writeSettings(): void {
-  const config = JSON.parse(readFileSync(box.configFile, 'utf8')) as { lanes: Record<'codex' | 'claude', { env: Record<string, string>; allowEndpoint?: boolean }> };
+  const config = JSON.parse(readFileSync(box.configFile, 'utf8')) as { lanes: Record<'codex' | 'claude', Lane> & Record<string, Lane> };
   Object.assign(config.lanes.codex.env, { SOME_KEY: CANARY.lane, OPENAI_BASE_URL: `http://person:${CANARY.url}@127.0.0.1:9/v1?key=${CANARY.url}` });
   Object.assign(config.lanes.claude.env, { ANTHROPIC_CUSTOM_HEADERS: `x-key: ${CANARY.lane}` });
   config.lanes.claude.allowEndpoint = true;
+  const shouts = join(box.folder, 'bin', 'shouts');
+  writeFileSync(shouts, '#!/bin/sh\necho "refused: $PERSONS_KEY $SOME_KEY $GIT_AUTHOR_NAME $HTTPS_PROXY $CLAUDE_CODE_OAUTH_TOKEN" >&2\nexit 1\n', { mode: 0o755 });
+  config.lanes['shouts'] = { kind: 'codex', vendor: 'openai', command: shouts, env: { ...config.lanes.codex.env } };
   writeFileSync(box.configFile, JSON.stringify(config));
   const claude = { env: { ANTHROPIC_API_KEY: CANARY.settings, ANTHROPIC_BASE_URL: `http://${CANARY.settings}@127.0.0.1:9` }, apiKeyHelper: `echo ${CANARY.settings}` };
   for (const [folder, name, text] of [
@@ -55,8 +60,13 @@ async function everythingThatHappens(): Promise<string[]> {
   const say = (what: string): string => `${CANARY.prompt} ${what}`;
   const ids: string[] = [];
   const go = join(box.folder, 'go');
-  for (const kind of ['echo', 'bad-request', 'empty times=1 then=echo', 'no-model']) ids.push(await box.submit(say(`[[sim:${kind}]]`), ...variable));
+  for (const kind of ['echo', 'bad-request', 'no-model']) ids.push(await box.submit(say(`[[sim:${kind}]]`), ...variable));
   for (const id of ids) await box.wait(id);
+  // A CLI that prints what it was given, as some do of a key that is refused.
+  const shouts = await box.submit(`[[sim:echo]]`, ...variable, '--pin', 'shouts', '--read-only', '--attempts', '1');
+  await box.wait(shouts);
+  expect(box.linesOf(shouts)[0]).toMatchObject({ outcome: 'failed', words: expect.stringContaining('[PERSONS_KEY] [SOME_KEY]') as string });
+  ids.push(shouts);
   // Closes the lane, so what follows is sent to the other.
   ids.push(await box.submit(say('[[sim:auth-expired]]'), ...variable, '--pin', 'codex', '--max-wait', '1'));
 
@@ -68,11 +78,10 @@ async function everythingThatHappens(): Promise<string[]> {
   expect(processesOf(box.folder).filter(({ command }) => !command.startsWith('sh -c until') && holds(command).length > 0)).toEqual([]);
   await box.cmo(['cancel', cancelled]);
   await killNow(box.runPids(`${interrupted}.1`).supervisor);
-  await box.wait(interrupted);
   await Promise.all([box.killDaemon(), box.killRedis()]);
   await box.up();
   writeFileSync(go, '');
-  await box.wait(adopted);
+  for (const id of ids.slice(-1).concat(interrupted, adopted)) await box.wait(id);
   return [...ids, cancelled, interrupted, adopted];
 }
 
@@ -91,12 +100,15 @@ function add(found: Found, place: string, text: string): void {
   if (names.length > 0) found[place] = [...new Set([...(found[place] ?? []), ...names])].sort();
 }
 
-/** Which canaries stand in which folder of the state folder. Redis' own files are compressed: it is asked itself. */
+/**
+ * Which canaries stand in which folder of the state folder. What a CLI printed is its own, kept as it came; Redis' files are
+ * compressed: it is asked itself.
+ */
 function inFiles(): Found {
   const found: Found = {};
   for (const path of filesBelow(box.stateDir)) {
     const [top = ''] = relative(box.stateDir, path).split('/');
-    if (top !== 'redis') add(found, top, readFileSync(path, 'latin1'));
+    if (top !== 'redis' && !['out', 'err'].includes(basename(path))) add(found, top, readFileSync(path, 'latin1'));
   }
   return found;
 }

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isAlive, killNow, processesOf, signal, waitGone } from '../support/processes.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -16,12 +18,13 @@ const LEAVES_A_STRAY = `[[sim:tool cmd="${STAND_INS}forks-a-setsid-stray; sleep 
 
 type Agents = { readers: string[]; writer: string; stray: number };
 
-/** One reader on each vendor, one of which only SIGKILL ends; and a writer with a stray. */
+/** One reader on each vendor, one of which only SIGKILL ends; and a writer with a stray. None has a session to go on with. */
 async function threeAgents(): Promise<Agents> {
   const readers = [await box.submit(HANGS_ONCE, '--role', 'research', '--pin', 'codex'), await box.submit(HANGS_ONCE, '--read-only', '--pin', 'claude')];
   const writer = await box.submit(LEAVES_A_STRAY, '--role', 'implement', '--pin', 'codex');
   await waitUntil(() => box.ledger().length === 3, { what: 'three agents to run' });
   const { pid } = await waitUntil(() => box.marked(writer).find(({ command }) => command === 'sleep 1000000'), { what: 'the stray' });
+  for (const sessions of ['codex-home/sessions', 'claude-home/projects']) rmSync(join(box.folder, sessions), { recursive: true, force: true });
   return { readers, writer, stray: pid };
 }
 

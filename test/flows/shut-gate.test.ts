@@ -74,6 +74,19 @@ test('a closed account holds back no finished work and fetches nothing', async (
   expect(box.starts()).toEqual(Object.fromEntries([first, second, refused].map((id) => [`${id}.1`, 1])));
 });
 
+test('on a closed account a bounded wait ends as deferred when its time is over, and the others wait on', async () => {
+  box = openFlow();
+  const refused = await box.submit(refusedFor(3600), '--pin', 'claude');
+  await closedBy(refused);
+  const unbounded = await box.submit('as long as it takes', '--pin', 'claude');
+  const bounded = box.start(['run', '--pin', 'claude', '--max-wait', '1'], { input: 'a second at most' });
+  await waitUntil(() => bounded.child.exitCode !== null, { what: 'the bounded one to give up' });
+  const ran = await bounded.ended;
+  expect(ran.code).toBe(3);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'deferred', deferred: true, error: { code: 'CMO_E_DEFERRED' } });
+  expect((await box.ls('--state', 'queued')).map(({ id }) => id).sort()).toEqual([refused, unbounded].sort());
+});
+
 test('when the reset of a refusal comes, what waits starts in the order of its submission', async () => {
   box = openFlow({ config: { slots: { account: 1, node: 8, dark: 1 }, timing: SELDOM } });
   const refused = await box.submit(refusedFor(6), '--pin', 'claude');
