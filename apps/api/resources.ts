@@ -1,4 +1,4 @@
-import type { Config, ReceiptLine, StatusData } from '#contract';
+import type { Config, LimitsData, ReceiptLine, StatusData } from '#contract';
 import type { Gate } from '#gate';
 import type { DispatchQueue } from '#queue';
 import type { Changes, Records } from '#store';
@@ -37,6 +37,8 @@ export type ApiResources = {
   receipts(dispatch: string): Promise<ReceiptLine[]>;
   /** Writes the line of a dispatch that this request has ended in the queue. */
   writeLine(dispatch: string): Promise<void>;
+  /** What is known of every account's windows, as it is and asked anew. */
+  limits: { read(): Promise<LimitsData>; refresh(): Promise<LimitsData> };
   daemon: {
     /** What only the process knows of itself. */
     about(): Promise<Pick<StatusData, 'pid' | 'startedAt' | 'running' | 'redis'>>;

@@ -5,6 +5,7 @@ import { BOUNDS } from './bounds.js';
 import type { ApiResources } from './resources.js';
 import { cancelRoute } from './routes/cancel.js';
 import { dispatchRoute } from './routes/dispatch.js';
+import { limitsRoutes } from './routes/limits.js';
 import { listRoute } from './routes/list.js';
 import { showRoute } from './routes/show.js';
 import { shutdownRoute } from './routes/shutdown.js';
@@ -42,6 +43,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   showRoute(app, resources);
   cancelRoute(app, resources);
   statusRoute(app, resources);
+  limitsRoutes(app, resources);
   shutdownRoute(app, resources);
   await app.ready();
   return {

@@ -86,6 +86,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       config,
       env,
       log,
+      meters: () => worker?.meters ?? null,
       daemon: {
         about: () => Promise.resolve({ pid: process.pid, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
         shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to' }),

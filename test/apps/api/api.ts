@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { createApi, placeOf, projectOf, type Api, type ApiResources } from '#api';
-import type { Answer, Config, DispatchRequest, Envelope, ReceiptLine } from '#contract';
+import type { Answer, Config, DispatchRequest, Envelope, LimitsData, ReceiptLine } from '#contract';
 import { openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
 import { listReceipts, payOwed } from '#receipts';
@@ -37,6 +37,8 @@ export type TestApi = {
   lines(): Promise<ReceiptLine[]>;
   close(): Promise<void>;
 };
+
+const NO_LIMITS: LimitsData = { node: 'test-node', writtenAt: new Date(0).toISOString(), pressure: { tight: 65, critical: 85, exhausted: 95 }, accounts: [] };
 
 export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Promise<TestApi> {
   const server = await startRedis();
@@ -74,6 +76,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: receipts }, dispatch);
     },
+    limits: { read: () => Promise.resolve(NO_LIMITS), refresh: () => Promise.resolve(NO_LIMITS) },
     daemon: {
       about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
       shutdown: (options) => void shutdowns.push(options),
