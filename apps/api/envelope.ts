@@ -1,4 +1,4 @@
-import { ERRORS, errorBody, isEnded, type DispatchRecord, type Envelope, type ErrorBody, type PastAttempt, type ReceiptLine } from '#contract';
+import { ERRORS, errorBody, isEnded, shownProgress, type DispatchRecord, type Envelope, type ErrorBody, type PastAttempt, type ReceiptLine } from '#contract';
 
 export type EnvelopeParts = {
   record: DispatchRecord;
@@ -52,6 +52,7 @@ export function envelopeOf({ record, result, partial, receipts, waiting, now }: 
     envelope.deferred = true;
     envelope.resumeAfter = error?.retryAfter ?? (decision.ok ? null : decision.resumeAfter);
   }
+  if (record.progress) envelope.progress = shownProgress(record.progress, now);
   if (waiting) envelope.waiting = waiting;
   if (error) envelope.error = error;
   return envelope;

@@ -1,9 +1,9 @@
 import { errorOf } from './envelope.js';
-import type { DispatchRecord, DispatchRow } from '#contract';
+import { shownProgress, type DispatchRecord, type DispatchRow } from '#contract';
 import type { Waiting } from './waiting.js';
 
 /** A record as one line of a listing. */
-export function rowOf(record: DispatchRecord, waiting: Waiting | null): DispatchRow {
+export function rowOf(record: DispatchRecord, waiting: Waiting | null, now: number): DispatchRow {
   const last = record.history.at(-1);
   const chosen = record.decision.ok ? record.decision : null;
   const error = errorOf(record);
@@ -26,6 +26,9 @@ export function rowOf(record: DispatchRecord, waiting: Waiting | null): Dispatch
     waiting,
     cancelAsked: record.cancelAsked,
     needsLook: record.needsLook,
+    independence: record.decision.independence,
+    degradedReview: record.decision.ok && record.decision.degradedReview,
+    progress: record.progress ? shownProgress(record.progress, now) : null,
     error: error === null ? null : `${error.code} ${error.message}`.slice(0, 200),
   };
 }

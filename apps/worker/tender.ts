@@ -25,6 +25,7 @@ import { installedLanes } from './confirm-lane.js';
 import { deliver } from './deliver.js';
 import { readEndedBy, writeEndedBy } from './ended-by.js';
 import { environmentOf, submittedEnvironment } from './prepare-run.js';
+import { progressTeller } from './progress.js';
 import { readRunEnd } from './run-end.js';
 import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
@@ -181,6 +182,7 @@ class Tending {
     const err = openSpool(join(folder, 'err'), { capBytes: ERR_CAP_BYTES });
     let watch: Watch | null = null;
     let ending: Promise<unknown> | null = null;
+    const teller = progressTeller(this.#r, this.#run);
     const changes = watchFolder(folder, { fallbackMs: LOOK_MS, restMs: GATHER_MS });
     this.#signals.onPoke(changes.wake);
     try {
@@ -195,6 +197,7 @@ class Tending {
           await this.#pump(plan, out, err, reader, watch);
           return status;
         }
+        teller.tell(reader.progress(), watch.movedAt);
         if (!status.alive) return { state: 'dead', startedAt: status.startedAt, cli: status.state === 'running' ? status.cli : null };
         if (status.state === 'running') this.#signals.started();
         if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
@@ -216,17 +219,17 @@ class Tending {
     for (let chunk = await out.next(); chunk !== null; chunk = await out.next()) {
       const signals = reader.out(chunk);
       watch.take(signals, this.#r.clock());
-      await this.#readings(plan, signals);
+      this.#readings(plan, signals);
     }
     for (let chunk = await err.next(); chunk !== null; chunk = await err.next()) reader.err(chunk);
     if (out.overflow || err.overflow) watch.end('overflow');
   }
 
-  /** An adopted run's spool is read from its start: what it said of the quota then is old, and the gate drops older readings. */
-  async #readings(plan: RunPlan, signals: readonly StreamSignal[]): Promise<void> {
+  /** Not waited for: a Redis that is away must not keep the watchdogs from looking. An adopted run's spool is read from its start: what it said of the quota then is old, and the gate drops older readings. */
+  #readings(plan: RunPlan, signals: readonly StreamSignal[]): void {
     const lane = laneById(this.#r.config, plan.lane);
     if (!lane || this.#run.adopted) return;
-    for (const signal of signals) if (signal.kind === 'rate-limit-event') await this.#r.meters.claudeEvent(lane, signal.info, this.#r.clock());
+    for (const signal of signals) if (signal.kind === 'rate-limit-event') void this.#r.meters.claudeEvent(lane, signal.info, this.#r.clock());
   }
 
   /** Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record. */

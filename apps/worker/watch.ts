@@ -68,6 +68,11 @@ export class Watch {
     }
   }
 
+  /** When the agent last showed life, ms. */
+  get movedAt(): number {
+    return this.#lastProgress;
+  }
+
   end(reason: EndReason): void {
     this.#reason ??= reason;
   }

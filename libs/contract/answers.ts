@@ -1,5 +1,6 @@
 import type { DispatchRecord } from './record.js';
 import type { Envelope } from './envelope.js';
+import type { ShownProgress } from './progress.js';
 import type { ReceiptLine } from './receipt.js';
 import type { DispatchClass, Role, State, WindowKind } from './words.js';
 
@@ -26,6 +27,11 @@ export type DispatchRow = {
   waiting: NonNullable<Envelope['waiting']> | null;
   cancelAsked: boolean;
   needsLook: boolean;
+  /** Of graded work: whether it is graded on another vendor than made it; null when it grades nothing. */
+  independence: Independence | null;
+  degradedReview: boolean;
+  /** While it runs. */
+  progress: ShownProgress | null;
   /** Its error's code and first words. */
   error: string | null;
 };

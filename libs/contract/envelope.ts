@@ -1,6 +1,7 @@
 import type { Decision } from './decision.js';
 import type { ErrorBody } from './errors.js';
 import type { Usage } from './failure.js';
+import type { ShownProgress } from './progress.js';
 import type { PastAttempt } from './record.js';
 import type { ReceiptLine } from './receipt.js';
 import type { Independence, State } from './words.js';
@@ -32,6 +33,8 @@ export type Envelope = {
   needsLook?: true;
   resumeAfter?: string | null;
   decision: { weight: number; tier: string; reason: string; notes: string[] };
+  /** While it runs. */
+  progress?: ShownProgress;
   /** While it waits: derived from the gate's last answer. */
   waiting?: { for: 'quota' | 'slot'; why: string; until: string | null };
   cancelAsked?: true;

@@ -8,6 +8,7 @@ export * from './config.js';
 export * from './request.js';
 export * from './record.js';
 export * from './receipt.js';
+export * from './progress.js';
 export * from './envelope.js';
 export * from './nearest.js';
 export * from './version.js';

@@ -2,6 +2,7 @@ import type { Decision } from './decision.js';
 import type { ErrorBody } from './errors.js';
 import type { Began, Usage } from './failure.js';
 import type { CostVector } from './meter.js';
+import type { Progress } from './progress.js';
 import type { DispatchRequest } from './request.js';
 import type { Access, DispatchClass, FailureClass, Outcome, State } from './words.js';
 
@@ -80,4 +81,6 @@ export type DispatchRecord = {
   takeUp: TakeUp | null;
   error: ErrorBody | null;
   needsLook: boolean;
+  /** Of the attempt that runs; absent until it is known. */
+  progress?: Progress;
 };

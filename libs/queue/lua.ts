@@ -7,6 +7,7 @@ import change from './lua/change.lua';
 import cancel from './lua/cancel.lua';
 import unstart from './lua/unstart.lua';
 import assertRun from './lua/assert-run.lua';
+import progress from './lua/progress.lua';
 
 const parts = { ...gateParts, record: recordLua };
 
@@ -18,4 +19,5 @@ export const operations = {
   cancel: script('cancel', cancel, parts),
   unstart: script('unstart', unstart, parts),
   assertRun: script('assert-run', assertRun, parts),
+  progress: script('progress', progress),
 };

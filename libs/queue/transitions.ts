@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { settleCeiling } from '#gate';
-import { errorBody, type Config, type CostVector, type DispatchRecord, type EndState, type LiveState, type State } from '#contract';
+import { errorBody, type Config, type CostVector, type DispatchRecord, type EndState, type LiveState, type Progress, type State } from '#contract';
 import { changedFields, evaluate, evaluateJson, gateKeys, keys, queueName, scriptKeys, type Fields } from '#store';
 import { operations } from './lua.js';
 
@@ -21,6 +21,8 @@ export interface Transitions {
   change(record: DispatchRecord, next: Next): Promise<boolean>;
   cancel(id: string, change: Partial<DispatchRecord>): Promise<{ how: 'cancelled' | 'asked' | 'already-ended' | 'unknown'; state?: State }>;
   unstart(record: DispatchRecord, attempt: number, node: string): Promise<boolean>;
+  /** What the attempt that runs has done so far. False: it does not run any more. @param silentMs since it last showed life */
+  progress(id: string, node: string, silentMs: number, progress: Omit<Progress, 'movedAt'>): Promise<boolean>;
   assertRun(r: { id: string; attempt: number; node: string; lane: string; account: string; tier: string; cost: CostVector; home: string; ttlMs: number }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
 }
 
@@ -77,6 +79,11 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
       const names = [...gateKeys(record.account ?? ''), keys.record(record.id)];
       const cancelled = changedFields({ error: errorBody('CMO_E_CANCELLED') });
       return (await evaluate(redis, operations.unstart, names, { k, id: record.id, attempt, node, account: record.account ?? '', lookIn, cancelled })) === 1;
+    },
+
+    async progress(id, node, silentMs, progress) {
+      const argument = { k, id, attempt: progress.attempt, node, silent: Math.max(Math.round(silentMs), 0), progress: JSON.stringify(progress) };
+      return (await evaluate(redis, operations.progress, [keys.record(id)], argument)) === 1;
     },
 
     async assertRun({ id, attempt, node, lane, account, tier, cost, home, ttlMs }) {

@@ -44,7 +44,7 @@ export const keys = {
   }),
   events: `${PREFIX}:events`,
   receipts: `${PREFIX}:receipts`,
-  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake` },
+  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake`, progress: `${PREFIX}:progress` },
   /** BullMQ's own prefix. */
   bull: `${PREFIX}:bull`,
 } as const;
@@ -79,4 +79,5 @@ export const scriptKeys = {
   changed: keys.channels.changed,
   cancel: keys.channels.cancel,
   wake: keys.channels.wake,
+  progress: keys.channels.progress,
 } as const;

@@ -1,4 +1,4 @@
-import type { DispatchRecord, State } from '#contract';
+import type { DispatchRecord, Progress, State } from '#contract';
 
 /** The hash of a record: scalars that scripts compare stand as fields, documents as JSON they never open. */
 export type Fields = Record<string, string>;
@@ -62,6 +62,13 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   return fields;
 }
 
+/** Of an attempt that is over it says nothing more. */
+function progressOf(get: (name: string) => string): Pick<DispatchRecord, 'progress'> {
+  if (get('progress') === '' || get('state') !== 'running') return {};
+  const progress = JSON.parse(get('progress')) as Omit<Progress, 'movedAt'>;
+  return String(progress.attempt) === get('attempt') ? { progress: { ...progress, movedAt: Number(get('movedAt')) } } : {};
+}
+
 export function parseRecord(fields: Fields): DispatchRecord | null {
   const get = (name: string): string => fields[name] ?? '';
   if (get('id') === '' || get('schema') !== '1') return null;
@@ -95,5 +102,6 @@ export function parseRecord(fields: Fields): DispatchRecord | null {
     takeUp: JSON.parse(get('takeUp') || 'null') as DispatchRecord['takeUp'],
     error: JSON.parse(get('error')) as DispatchRecord['error'],
     needsLook: get('needsLook') === '1',
+    ...progressOf(get),
   };
 }

@@ -7,6 +7,7 @@ import { line, whole, words } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
 import { clip, table } from '../output/table.js';
+import { doneSoFar } from '../output/progress-text.js';
 import { clockText, durationText, momentText } from '../output/time-text.js';
 
 export const ls = command({

@@ -1,6 +1,7 @@
 import type { Envelope } from '#contract';
 import type { Context } from '../command.js';
 import { laneText, waitingText } from './envelope-text.js';
+import { doneSoFar } from './progress-text.js';
 import { durationText } from './time-text.js';
 
 export type Progress = { news(envelope: Envelope): void; /** Takes the line away. */ clear(): void };
@@ -37,7 +38,7 @@ export function progressText(envelope: Envelope, now: number): string {
   const attempt = envelope.attempts.length > 0 ? `, attempt ${envelope.attempts.length + 1}` : '';
   switch (envelope.state) {
     case 'running':
-      return `running on ${laneText(envelope)}${attempt} · ${age}`;
+      return [`running on ${laneText(envelope)}${attempt}`, ...(envelope.progress ? [doneSoFar(envelope.progress)] : []), age].join(' · ');
     case 'retrying':
       return `retrying on ${laneText(envelope)}${attempt} · ${age}`;
     default:

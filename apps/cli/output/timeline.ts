@@ -1,6 +1,7 @@
-import { isEnded, type AttemptReceipt, type DispatchRecord, type PastAttempt, type ShowData } from '#contract';
+import { isEnded, shownProgress, type AttemptReceipt, type DispatchRecord, type PastAttempt, type Progress, type ShowData } from '#contract';
 import { waitingText } from './envelope-text.js';
 import { paintBand, paintState, type Paint } from './paint.js';
+import { doneSoFar } from './progress-text.js';
 import { clip } from './table.js';
 import { secondText, durationText, momentText } from './time-text.js';
 
@@ -63,6 +64,7 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
   const lines: string[] = [];
   if (record.state === 'running' && record.startedAt !== null) lines.push(`${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`);
   if (record.state === 'retrying' && record.notBefore !== null) lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
+  if (record.progress) lines.push(...progressLines(record.progress, paint, now));
   if (waiting) lines.push(waitingText(waiting, now));
   if (record.endedAt !== null) lines.push(`${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`);
   if (record.error) lines.push(field('error', `${record.error.message} [${record.error.code}]`, paint), ...(record.error.details ?? []).map((detail) => field('', detail, paint)));
@@ -72,6 +74,14 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
 }
 
 function field(name: string, text: string, paint: Paint): string {
+function progressLines(progress: Progress, paint: Paint, now: number): string[] {
+  const tools = Object.entries(progress.tools).map(([name, count]) => `${name} ×${count}`);
+  const lines = [field('so far', doneSoFar(shownProgress(progress, now)), paint)];
+  if (tools.length > 0) lines.push(field('tools', clip(tools.join(', '), 200), paint));
+  if (progress.session !== null) lines.push(field('session', progress.session, paint));
+  return lines;
+}
+
   return `  ${paint.dim(name.padEnd(10))} ${text}`;
 }
 
