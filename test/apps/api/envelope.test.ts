@@ -28,7 +28,7 @@ function attempt(change: Partial<PastAttempt> = {}): PastAttempt {
     exitCode: 0,
     signal: null,
     usage: { inputTokens: 10, outputTokens: 2 },
-    takeUp: null,
+    session: null,
     next: 'delivered',
     ...change,
   };

@@ -24,6 +24,9 @@ const row = (n: number, more: Partial<DispatchRow>): DispatchRow => ({
   waiting: null,
   cancelAsked: false,
   needsLook: false,
+  independence: null,
+  degradedReview: false,
+  progress: null,
   error: null,
   ...more,
 });
