@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './bundles.mjs';
+import { bundle, BUNDLES } from './bundles.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const KEEP_MS = 600_000;
@@ -12,12 +12,13 @@ mkdirSync('dist/chunks', { recursive: true });
 mkdirSync('dist/meta', { recursive: true });
 const outdir = mkdtempSync('dist/.build-');
 try {
-  const names = ['supervisor', 'daemon', 'cmo'];
+  // cmo last: what it loads lies there before it does.
+  const names = ['supervisor', 'daemon', 'cold', 'cmo'];
   const metafiles = await Promise.all(names.map((name) => bundle(name, outdir)));
-  chmodSync(join(outdir, 'cmo.mjs'), 0o755);
+  chmodSync(join(outdir, BUNDLES.cmo.file), 0o755);
   const chunks = readdirSync(join(outdir, 'chunks'));
   for (const name of chunks) renameSync(join(outdir, 'chunks', name), join('dist/chunks', name));
-  for (const name of names) renameSync(join(outdir, `${name}.mjs`), join('dist', `${name}.mjs`));
+  for (const name of names) renameSync(join(outdir, BUNDLES[name].file), join('dist', BUNDLES[name].file));
   // With paths as they lie in dist/: a test reads from it what the CLI loads at start.
   for (const [i, name] of names.entries()) writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafiles[i]).replaceAll(`${outdir}/`, 'dist/'));
   removeOld('dist/chunks', (name) => !chunks.includes(name));

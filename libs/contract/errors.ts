@@ -60,4 +60,9 @@ export class CmoError extends Error {
     this.name = 'CmoError';
     this.body = body;
   }
+
+  /** By name: the CLI's two bundles each hold a copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'CmoError' && 'body' in value;
+  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { run, say } from './command.mjs';
 
 const STAMP = join('dist', 'sources.sha256');
-const PROGRAMS = ['dist/cmo.mjs', 'dist/daemon.mjs', 'dist/supervisor.mjs'];
+const PROGRAMS = ['dist/cmo.cjs', 'dist/cold.mjs', 'dist/daemon.mjs', 'dist/supervisor.mjs'];
 
 /** Resolves to null, or to what went wrong. */
 export async function buildIfChanged(root) {

@@ -8,7 +8,7 @@ import { findOnPath } from '../setup/command.mjs';
 import { endProcesses, processesOf } from './processes.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const CMO = join(root, 'dist/cmo.mjs');
+const CMO = join(root, 'dist/cmo.cjs');
 
 export function openScene() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cmo-try-')));

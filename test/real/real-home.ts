@@ -53,7 +53,7 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
   const env = { PATH: path, HOME: home, CMO_CONFIG_DIR: configDir, CMO_STATE_DIR: stateDir, TERM: 'dumb' };
 
   const cmo = async (args: string[], input = ''): Promise<Ran> => {
-    const child = spawn(process.execPath, [join(ROOT, 'dist/cmo.mjs'), ...args], { cwd: work, env, stdio: 'pipe' });
+    const child = spawn(process.execPath, [join(ROOT, 'dist/cmo.cjs'), ...args], { cwd: work, env, stdio: 'pipe' });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));

@@ -10,7 +10,7 @@ import { removeFolder, tempFolder } from './temp.js';
 import { waitUntil } from './wait-until.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const PROGRAM = join(ROOT, 'dist/cmo.mjs');
+const PROGRAM = join(ROOT, 'dist/cmo.cjs');
 const STAND_INS = join(ROOT, 'test/fixtures/bin');
 
 export type CmoOptions = {
@@ -67,7 +67,7 @@ export type Cmo = {
 };
 
 export function openCmo(options: CmoOptions = {}): Cmo {
-  if (!existsSync(PROGRAM)) throw new Error('dist/cmo.mjs is not built: `npm test` builds it, or node scripts/build.mjs');
+  if (!existsSync(PROGRAM)) throw new Error('dist/cmo.cjs is not built: `npm test` builds it, or node scripts/build.mjs');
   const folder = tempFolder('cmo');
   const at = (name: string): string => join(folder, name);
   for (const name of ['home', 'work', 'config', 'bin']) mkdirSync(at(name));

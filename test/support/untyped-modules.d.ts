@@ -16,6 +16,9 @@ declare module '*/scripts/setup/node-version.mjs' {
   export const NEEDED_NODE: string;
   export function nodeProblem(version?: string): string | null;
 }
+declare module '*/scripts/bundles.mjs' {
+  export function bundle(name: 'cmo' | 'cold' | 'daemon' | 'supervisor', outdir: string): Promise<import('esbuild').Metafile>;
+}
 declare module '*/scripts/real-clis.mjs' {
   export function presentClis(cache?: string): { codex: string; claude: string } | null;
 }

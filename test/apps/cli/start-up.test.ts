@@ -7,35 +7,29 @@ import { buildCli } from './support/build-cli.js';
 /** Each of these costs a start of `cmo` more than all of ours together; 250 shims start it once a night each. */
 const TOO_HEAVY = /node_modules\/(?:pino|execa|ioredis|bullmq|ajv|fastify|undici|zod|fast-json-stringify)\//;
 
-let meta: Metafile;
+let hot: Metafile;
+let cold: Metafile;
 beforeAll(async () => {
-  ({ meta } = await buildCli());
+  ({ hot, cold } = await buildCli());
 });
 
-/** Source files in the chunks that are loaded when the command's module is imported, without what it imports lazily. */
-function loadedBy(entry: string): string[] {
-  const outputs = new Map(Object.entries(meta.outputs));
-  const start = [...outputs].find(([, output]) => output.entryPoint === entry)?.[0];
-  expect(start, entry).toBeDefined();
-  const chunks = new Set<string>();
-  const open = [start ?? ''];
-  for (let chunk = open.pop(); chunk !== undefined; chunk = open.pop()) {
-    if (chunks.has(chunk)) continue;
-    chunks.add(chunk);
-    for (const { path, kind, external } of outputs.get(chunk)?.imports ?? []) if (kind !== 'dynamic-import' && !external) open.push(path);
-  }
-  return [...chunks].flatMap((chunk) => Object.keys(outputs.get(chunk)?.inputs ?? {}));
+/** Source files that stand in a bundle's own file: all of them are read at a start. */
+function sourcesOf(meta: Metafile, entry: string): string[] {
+  const output = Object.values(meta.outputs).find(({ entryPoint }) => entryPoint === entry);
+  expect(output, entry).toBeDefined();
+  return Object.keys(output?.inputs ?? {});
 }
 
-test.each(['main', 'commands/run', 'commands/submit', 'commands/wait', 'commands/result', 'commands/ls', 'commands/show', 'commands/status', 'commands/cancel'])('what %s loads at once holds nothing heavy', (name) => {
-  const sources = loadedBy(`apps/cli/${name}.ts`);
-  expect(sources.length).toBeGreaterThan(3);
+test('what every start reads holds the everyday commands and nothing heavy', () => {
+  const sources = sourcesOf(hot, 'apps/cli/main.ts');
+  for (const name of ['run', 'submit', 'wait', 'result', 'ls', 'show', 'status', 'cancel']) expect(sources).toContain(`apps/cli/commands/${name}.ts`);
   expect(sources.filter((path) => TOO_HEAVY.test(path))).toEqual([]);
 });
 
-test('a listing loads neither the configuration nor the policy, and nothing loads the daemon', () => {
-  expect(loadedBy('apps/cli/commands/ls.ts').filter((path) => /libs\/(?:config\/(?:load|resolve)|policy)/.test(path))).toEqual([]);
-  for (const name of ['run', 'submit', 'ls']) expect(loadedBy(`apps/cli/commands/${name}.ts`).filter((path) => path.startsWith('apps/daemon'))).toEqual([]);
+test('what is called once in a while, and the daemon’s start, stand in a bundle that a start does not read', () => {
+  const sources = sourcesOf(hot, 'apps/cli/main.ts');
+  expect(sources.filter((path) => path.startsWith('apps/daemon') || /commands\/(?:doctor|explain|config|help)\.ts$/.test(path))).toEqual([]);
+  expect(Object.keys(cold.inputs)).toEqual(expect.arrayContaining(['apps/cli/commands/doctor.ts', 'apps/cli/commands/explain.ts', 'apps/daemon/client.ts']));
 });
 
 test('the version that cmo tells is the package’s', () => {

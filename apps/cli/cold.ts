@@ -1,0 +1,10 @@
+/**
+ * What no shim pays for: these stand in a bundle of their own (scripts/bundles.mjs), loaded when first called. Everything
+ * else of the CLI is one file that Node reads at once, for 250 shims each start it once a night.
+ */
+export { config } from './commands/config.js';
+export { doctor } from './commands/doctor.js';
+export { explain } from './commands/explain.js';
+export { firstMinute } from './commands/first-minute.js';
+export { help } from './commands/help.js';
+export { ensureDaemon, stopDaemon } from '#daemon/client';
