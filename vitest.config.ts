@@ -22,6 +22,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/vendor-sim/**', 'node_modules/**', ...withoutRealClis],
+    setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

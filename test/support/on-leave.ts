@@ -1,16 +1,18 @@
 /**
- * What must be undone when this process leaves, however it leaves: vitest ends a test process with SIGTERM, a person with
- * Ctrl-C. Callbacks are synchronous and run once, the last registered first. SIGKILL reaches nothing: see redis.ts.
+ * What must be undone after a test file, or when its process leaves before that: by SIGTERM, or a person's Ctrl-C.
+ * Callbacks are synchronous and run once, the last registered first. SIGKILL reaches nothing: see redis.ts.
  */
 const undo: (() => void)[] = [];
+let listening = false;
 
 export function onLeave(callback: () => void): void {
-  if (undo.length === 0) listen();
+  if (!listening) listen();
+  listening = true;
   undo.push(callback);
 }
 
 function listen(): void {
-  process.once('exit', runAll);
+  process.once('exit', leave);
   for (const [signal, code] of [
     ['SIGTERM', 143],
     ['SIGINT', 130],
@@ -20,7 +22,8 @@ function listen(): void {
   }
 }
 
-function runAll(): void {
+/** Undoes it now. */
+export function leave(): void {
   for (const callback of undo.splice(0).reverse()) {
     try {
       callback();
