@@ -38,6 +38,8 @@ function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code]
 export function bodyOf(error: unknown): ErrorBody {
   if (error instanceof CmoError) return error.body;
   if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis can not be reached now');
+  const refusal = writeRefusalOf(error);
+  if (refusal !== null) return errorBody('CMO_E_REDIS', `Redis takes no writes now: ${refusal}`, { fix: 'free space, or give Redis more memory; what runs goes on' });
   const { statusCode, code } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errorBody('CMO_E_USAGE', 'the submit is too large', { fix: 'send it in parts of at most 64 MB' });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return errorBody('CMO_E_USAGE', 'the request was not understood: it must be JSON', { fix: 'see docs/reference for the HTTP interface' });
@@ -59,6 +61,14 @@ function isRedisAway(error: unknown): boolean {
     code === 'ENOENT' ||
     code === 'EPIPE'
   );
+}
+
+/** In words of our own: Redis quotes what it was sent. */
+function writeRefusalOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if (error.message.startsWith('MISCONF ')) return 'it can not write its file (is the disk full?)';
+  if (error.message.startsWith('OOM ')) return 'its memory is full';
+  return error.message.startsWith('READONLY ') ? 'it is a replica' : null;
 }
 
 function pathOf(url: string): string {

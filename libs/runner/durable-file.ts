@@ -12,6 +12,10 @@ async function writeUnnamed(path: string, text: string): Promise<string> {
   try {
     await file.writeFile(text);
     await file.sync();
+  } catch (error) {
+    // A full disk would else gather one more empty file with each try.
+    await unlink(temp).catch(() => undefined);
+    throw error;
   } finally {
     await file.close();
   }

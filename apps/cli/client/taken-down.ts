@@ -10,9 +10,10 @@ function mark({ state }: Paths): string {
   return join(state, 'down');
 }
 
-export function markTakenDown(paths: Paths, now: number): void {
+export function markTakenDown(paths: Paths): void {
   mkdirSync(paths.state, { recursive: true, mode: 0o700 });
-  writeFileSync(mark(paths), `${new Date(now).toISOString()}\n`, { mode: 0o600 });
+  // Empty: a full disk has room for a name.
+  writeFileSync(mark(paths), '', { mode: 0o600 });
 }
 
 export function clearTakenDown(paths: Paths): void {

@@ -18,7 +18,7 @@ export const down = command({
     const kill = values.kill ?? false;
     let pid: number | null = null;
     if (existsSync(context.paths.state)) {
-      markTakenDown(context.paths, context.now());
+      markTakenDown(context.paths);
       const { stopDaemon } = await import('#daemon/client');
       const stopped = await stopDaemon(context.paths, { kill });
       if (!stopped.ok) {

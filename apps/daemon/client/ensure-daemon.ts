@@ -32,11 +32,29 @@ export type EnsureOptions = {
 };
 
 const READY_MS = 120_000;
+/** What can be wrong with a disk that was right a moment ago. */
+const DISK_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EROFS', 'the disk is read-only'],
+  ['EIO', 'the disk fails'],
+  ['EACCES', 'no permission'],
+  ['EPERM', 'no permission'],
+]);
 
 export async function ensureDaemon(paths: Paths, _config?: Config, options: EnsureOptions = {}): Promise<Ensured> {
-  const { readyMs = READY_MS, program = daemonProgram(), env = processEnvironment() } = options;
   const problem = makeOwnFolder(paths.state);
   if (problem !== null) return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`) };
+  try {
+    return await ensureIn(paths, options);
+  } catch (error) {
+    const why = DISK_ERRORS.get((error as NodeJS.ErrnoException).code ?? '');
+    if (why === undefined) throw error;
+    return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} can not be written: ${why}`, { fix: 'make it writable, or free space; agents that run go on' }) };
+  }
+}
+
+async function ensureIn(paths: Paths, { readyMs = READY_MS, program = daemonProgram(), env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
   const known = readStartupError(paths.state)?.stamp;
   const until = performance.now() + readyMs;
   for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 200)) {

@@ -52,7 +52,7 @@ test('who waits starts a daemon that died, again and again, but only for a bound
 
 test('who waits leaves a daemon down that was taken down, while a new question brings it up', async () => {
   const paths = fresh();
-  markTakenDown(paths, 0);
+  markTakenDown(paths);
   expect(await new DaemonClient(paths, never).call({ ...list, daemon: 'restart' })).toMatchObject({ ok: false, error: { message: 'the daemon was taken down; agents that ran go on' } });
   const client = new DaemonClient(paths, () => Promise.resolve({ ok: false, error: errorBody('CMO_E_DAEMON') }));
   await client.call({ ...list, daemon: 'start' });
