@@ -1,4 +1,4 @@
 export { createApi, type Api } from './server.js';
 export { placeOf, projectOf } from './place.js';
 export { PROTOCOL_HEADER, VERSION_HEADER } from './answers.js';
-export type { ApiResources, Log, PlaceKind } from './resources.js';
+export type { ApiResources, Log, OutputPart, PlaceKind } from './resources.js';

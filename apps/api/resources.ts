@@ -14,6 +14,9 @@ export type Log = {
 /** What stands at a path, for a dispatch that wants to work there. */
 export type PlaceKind = 'folder' | 'missing' | 'relative' | 'not-a-folder' | 'unreadable';
 
+/** Whole lines of a run's stdout. `ended`: after `next` nothing will come. `errors`: the end of its stderr, once it has ended. */
+export type OutputPart = { kind: 'codex' | 'claude'; lane: string; model: string; text: string; next: number; ended: boolean; errors: string[] };
+
 /** Everything the HTTP interface touches; the daemon wires it, tests hand in their own. */
 export type ApiResources = {
   config: Config;
@@ -35,6 +38,8 @@ export type ApiResources = {
   refusedVariables(env: Record<string, string>): { name: string; why: string }[];
   /** Lines of one dispatch, its attempts first. */
   receipts(dispatch: string): Promise<ReceiptLine[]>;
+  /** What an attempt's CLI wrote, whole lines from a byte on; null: its run folder is not on this node. */
+  output(attempt: string, from: number): Promise<OutputPart | null>;
   /** Writes the line of a dispatch that this request has ended in the queue. */
   writeLine(dispatch: string): Promise<void>;
   /** What is known of every account's windows, as it is and asked anew. */

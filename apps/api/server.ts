@@ -7,6 +7,7 @@ import { cancelRoute } from './routes/cancel.js';
 import { dispatchRoute } from './routes/dispatch.js';
 import { limitsRoutes } from './routes/limits.js';
 import { listRoute } from './routes/list.js';
+import { logsRoute } from './routes/logs.js';
 import { showRoute } from './routes/show.js';
 import { shutdownRoute } from './routes/shutdown.js';
 import { statusRoute } from './routes/status.js';
@@ -35,12 +36,14 @@ export async function createApi(resources: ApiResources): Promise<Api> {
     return503OnClosing: false,
   });
   const requests = countRequests(app);
+  let closing = false;
   const ends = watchEnds(resources.records, resources.changes);
   installAnswers(app, resources.log);
   submitRoute(app, resources);
   dispatchRoute(app, resources, ends);
   listRoute(app, resources);
   showRoute(app, resources);
+  logsRoute(app, resources, () => closing);
   cancelRoute(app, resources);
   statusRoute(app, resources);
   limitsRoutes(app, resources);
@@ -51,6 +54,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
     busy: () => requests.open() > 0,
     drained: () => untilOr(() => requests.open() <= ends.open(), DRAIN_MS),
     async close() {
+      closing = true;
       ends.close();
       await untilOr(() => requests.open() === 0, DRAIN_MS);
       await app.close();

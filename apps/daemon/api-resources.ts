@@ -10,6 +10,7 @@ import { answerCheck, captureEnvironment } from '#vendors';
 import type { Worker } from '#worker';
 import type { Redis } from 'ioredis';
 import { receiptLookup } from './receipt-lookup.js';
+import { runOutput } from './run-output.js';
 
 /** What the worker knows of costs, logins and meters; null until it has started. */
 type WorkerMeters = Worker['meters'];
@@ -52,6 +53,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     },
     refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
     receipts: receiptLookup(paths.receipts),
+    output: (attempt, from) => runOutput(paths.runs, attempt, from),
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: paths.receipts }, dispatch);
     },

@@ -1,15 +1,14 @@
-import { renameSync, statSync } from 'node:fs';
-import { destination, pino, type Logger } from 'pino';
+import { pino, type Logger } from 'pino';
+import { boundedFile } from './bounded-file.js';
 
-/** Past this the log of the last daemon is set aside at the next start: two files at most. */
+/** Past this the log is set aside and begun anew: two files at most. A night of 250 agents writes about one megabyte. */
 const ROTATE_BYTES = 16 * 1024 * 1024;
 
 /** Where a prompt, an answer, an environment or a login could stand if somebody logged the object that holds it. */
 const SECRET = ['prompt', 'env', 'schema', 'result', 'partial', 'token', 'password', 'authorization', 'cookie', 'body', 'args', 'url'];
 
 /** The daemon's log, JSON lines, 0600. Written at once: a log whose last lines are lost with the process says least when it matters. */
-export function openLog(path: string): Logger {
-  rotate(path);
+export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
   return pino(
     {
       base: { pid: process.pid },
@@ -18,7 +17,7 @@ export function openLog(path: string): Logger {
       redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
       serializers: { err: plainError },
     },
-    destination({ dest: path, sync: true, append: true, mkdir: true, mode: 0o600 }),
+    boundedFile(path, bytes),
   );
 }
 
@@ -31,12 +30,4 @@ export function plainError(error: unknown): object {
   const { code } = error as NodeJS.ErrnoException;
   const stack = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 12);
   return { name: error.name, message: error.message.slice(0, 500), ...(code !== undefined && { code }), stack };
-}
-
-export function rotate(path: string, bytes: number = ROTATE_BYTES): void {
-  try {
-    if (statSync(path).size > bytes) renameSync(path, `${path}.1`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
 }

@@ -9,6 +9,8 @@ export * from './request.js';
 export * from './record.js';
 export * from './receipt.js';
 export * from './progress.js';
+export * from './logs.js';
+export * from './receipt.js';
 export * from './envelope.js';
 export * from './nearest.js';
 export * from './version.js';

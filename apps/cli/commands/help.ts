@@ -42,7 +42,7 @@ function overview(): string[] {
 }
 
 function commandHelp({ name, summary, words, flags, examples, notes, output }: Command): string[] {
-  const rows = Object.values(flags).map((flag) => [`  ${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`, flag.help]);
+  const rows = Object.values(flags).map((flag) => [`  ${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`, flag.help]);
   const usage = ['cmo', name, words.max > 0 ? words.shown : '', rows.length > 0 ? '[flags]' : ''].filter(Boolean).join(' ');
   return [
     `${usage}: ${summary}`,

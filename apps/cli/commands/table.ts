@@ -18,6 +18,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'show', group: 'look', summary: 'one dispatch: its decision, attempts and reasons', load: async () => widen((await import('./show.js')).show) },
   { name: 'status', group: 'look', summary: 'the daemon, its Redis, lanes and windows', load: async () => widen((await import('./status.js')).status) },
   { name: 'doctor', group: 'look', summary: 'will this work on this box, and what is missing', load: async () => widen((await import('./doctor.js')).doctor) },
+  { name: 'logs', group: 'look', summary: 'what an agent does or did, event by event; or the daemon’s own log', load: async () => widen((await import('./logs.js')).logs) },
   { name: 'explain', group: 'look', summary: 'what cmo makes of an input, offline', load: async () => widen((await import('./explain.js')).explain) },
   { name: 'config', group: 'set up', summary: 'show and check the configuration', load: async () => widen((await import('./config.js')).config) },
   { name: 'up', group: 'set up', summary: 'start the daemon now (run and submit do it by themselves)', load: async () => widen((await import('./up.js')).up) },

@@ -3,6 +3,8 @@ import type { Reader } from './readers.js';
 /** One flag of a command, as data: parsing, help, the reference page and the suite read the same table. */
 export type Flag<T> = {
   name: `--${string}`;
+  /** A letter that stands for it. */
+  short?: `-${string}`;
   /** What stands for the value in the help; null: the flag takes none. */
   value: string | null;
   repeats: boolean;
@@ -16,6 +18,11 @@ export type Values<F extends Flags> = { [K in keyof F]?: F[K] extends Flag<infer
 
 export function on(name: `--${string}`, help: string): Flag<true> {
   return { name, value: null, repeats: false, help, read: () => ({ ok: true, value: true }) };
+}
+
+/** The same by a letter too. */
+export function withLetter<T>(short: `-${string}`, flag: Flag<T>): Flag<T> {
+  return { ...flag, short };
 }
 
 export function valued<T>(name: `--${string}`, value: string, read: Reader<T>, help: string): Flag<T> {

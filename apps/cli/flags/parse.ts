@@ -49,7 +49,8 @@ export function parse<F extends Flags>(usage: Usage<F>, argv: readonly string[])
 function commanderOf<F extends Flags>(usage: Usage<F>, take: (key: string, text: string) => void): Command {
   const command = new Command(usage.name).exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined }).allowExcessArguments(true).argument('[words...]');
   for (const [key, flag] of Object.entries(usage.flags)) {
-    const option = new Option(flag.value === null ? flag.name : `${flag.name} <${flag.value}>`);
+    const names = flag.short === undefined ? flag.name : `${flag.short}, ${flag.name}`;
+    const option = new Option(flag.value === null ? names : `${names} <${flag.value}>`);
     command.addOption(option);
     command.on(`option:${option.name()}`, (text: string | null) => take(key, text ?? ''));
   }

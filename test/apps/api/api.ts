@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { createApi, placeOf, projectOf, type Api, type ApiResources } from '#api';
 import type { Answer, Config, DispatchRequest, Envelope, LimitsData, ReceiptLine } from '#contract';
+import { runOutput } from '#daemon/run-output';
 import { openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
 import { listReceipts, payOwed } from '#receipts';
@@ -23,6 +24,8 @@ export type TestApi = {
   records: Records;
   resources: ApiResources;
   work: string;
+  /** The node's run folders. */
+  runs: string;
   /** Which lanes have a CLI. */
   installed: Record<string, boolean>;
   shutdowns: { kill: boolean; keepRedis: boolean }[];
@@ -45,6 +48,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const folder = tempFolder('api');
   const work = join(folder, 'work');
   const receipts = join(folder, 'receipts');
+  const runs = join(folder, 'runs');
   mkdirSync(work);
   const redis = connect({ socket: server.socket }, 'caller', 'api');
   const config = testConfig(change);
@@ -72,6 +76,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
       return checked.ok ? [] : checked.details;
     },
     refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
+    output: (attempt, from) => runOutput(runs, attempt, from),
     receipts: (dispatch) => listReceipts(receipts, { dispatch }),
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: receipts }, dispatch);
@@ -92,6 +97,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     records,
     resources,
     work,
+    runs,
     installed,
     shutdowns,
     logged,

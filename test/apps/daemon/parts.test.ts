@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import type { ReceiptLine } from '#contract';
 import { apiSocket } from '#daemon/api-socket';
 import { stopWhenIdle } from '#daemon/idle';
 import { Life } from '#daemon/life';
-import { openLog, rotate } from '#daemon/log';
+import { openLog } from '#daemon/log';
 import { daemonEnvironment, serverEnvironment } from '#daemon/made-environment';
 import { receiptLookup } from '#daemon/receipt-lookup';
 import { newId } from '../../support/records.js';
@@ -151,15 +151,23 @@ test('the log has no secrets, whoever logs them', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a log that grew large is set aside at the next start', () => {
+test('a log that grew large is set aside while it is written, no line torn or lost, and one file before it is kept', () => {
   const path = join(tempFolder('log'), 'daemon.log');
-  rotate(path);
-  writeFileSync(path, 'x'.repeat(100));
-  rotate(path, 200);
-  expect(existsSync(`${path}.1`)).toBe(false);
-  rotate(path, 50);
-  expect(existsSync(path)).toBe(false);
-  expect(existsSync(`${path}.1`)).toBe(true);
+  const log = openLog(path, 2_000);
+  for (let n = 0; n < 40; n++) log.info({ n }, 'a line');
+  const numbers = (file: string): number[] => readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => (JSON.parse(line) as { n: number }).n);
+  const [older, newer] = [numbers(`${path}.1`), numbers(path)];
+  expect([...older, ...newer]).toEqual(Array.from({ length: older.length + newer.length }, (_, n) => 40 - older.length - newer.length + n));
+  expect(statSync(path).size).toBeLessThan(2_200);
+  expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600);
+});
+
+test('a log that can not be written or set aside holds up nobody', () => {
+  const path = join(tempFolder('log'), 'daemon.log');
+  mkdirSync(join(`${path}.1`, 'in the way'), { recursive: true });
+  const log = openLog(path, 100);
+  for (let n = 0; n < 5; n++) log.info({ n }, 'a line');
+  expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(6);
 });
 
 test('what a daemon and its Redis know of the shell that started them is made for them', () => {
