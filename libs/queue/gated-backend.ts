@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
 
 /**
@@ -20,6 +21,8 @@ export interface Doorkeeper {
 
 /** What BullMQ reads as "no job": [job data, id, rate limit delay, time of the next delayed job]. */
 const NOTHING: [] = [];
+/** How long a worker is deaf after its admission or its fetch failed, ms. */
+const AFTER_ERROR_MS = 500;
 /** A marker score so far away that the loop fetches nothing more. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
@@ -35,25 +38,33 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     let closing = new AbortController();
     let shut: ((signal: AbortSignal) => Promise<void>) | null = null;
 
-    backend.moveToActive = async (token, workerName) => {
-      if (closing.signal.aborted) return NOTHING;
+    const fetchAdmitted = async (token: string, workerName?: string): ReturnType<typeof fetchNext> => {
       const admission = await door.admit(token);
       if (!admission.ok) {
         shut = admission.sleep;
         return NOTHING;
       }
       shut = null;
-      if (closing.signal.aborted) {
-        await door.giveBack(token);
-        return NOTHING;
-      }
+      let found = false;
       try {
+        if (closing.signal.aborted) return NOTHING;
         const answer = await fetchNext(token, workerName);
+        found = Boolean(answer[0]);
         // BullMQ's own answer is passed on unchanged: its fourth member sets the sleep until the next delayed ticket.
-        if (!answer[0]) await door.giveBack(token);
         return answer;
+      } finally {
+        if (!found) await door.giveBack(token);
+      }
+    };
+
+    backend.moveToActive = async (token, workerName) => {
+      if (closing.signal.aborted) return NOTHING;
+      try {
+        return await fetchAdmitted(token, workerName);
       } catch (error) {
-        await door.giveBack(token).catch(() => {});
+        // BullMQ asks again at once after any error but a lost connection: a full Redis would be asked without end, and an
+        // error thrown before anything is awaited would stop the whole process.
+        await pause(AFTER_ERROR_MS, undefined, { signal: closing.signal }).catch(() => {});
         throw error;
       }
     };

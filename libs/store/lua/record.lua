@@ -12,19 +12,21 @@ local function field(id, name) return redis.call('HGET', a.k.record .. id, name)
 
 -- Of a waiting record in its queue. Tiers are counted while anything waits there, also what is not due yet: a bind never
 -- raises a cost. The class counts only what could start now: a retry that is not due must not open the held-back place.
+-- Returns how many of that tier wait now.
 local function count_waiting(state, queue, tier, class, sign)
-  if not queue or queue == '' then return end
-  redis.call('HINCRBY', a.k.waiting .. queue, 'tier:' .. tier, sign)
+  if not queue or queue == '' then return 0 end
   if state == 'queued' then redis.call('HINCRBY', a.k.waiting .. queue, 'class:' .. class, sign) end
+  return redis.call('HINCRBY', a.k.waiting .. queue, 'tier:' .. tier, sign)
 end
 
 -- Index changes that go with leaving or entering a state; the queue and tier are read from the record.
 local function leave_state(id, state)
   redis.call('ZREM', a.k.state .. state, id)
-  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node')
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'account')
   if WAITING[state] then
     redis.call('ZREM', a.k.due, id)
-    count_waiting(state, r[1], r[2], r[3], -1)
+    -- A fetch reserves for the dearest tier that waits; without this one there may be room for the others.
+    if count_waiting(state, r[1], r[2], r[3], -1) == 0 then redis.call('PUBLISH', a.k.wake, r[5]) end
     redis.call('ZREM', a.k.line .. r[1], id)
   elseif state == 'running' then
     redis.call('SREM', a.k.running .. r[4], id)

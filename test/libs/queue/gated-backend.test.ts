@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ticketId, type Config, type DispatchRecord } from '#contract';
+import { gatedBackend } from '#queue';
 import { keys, queueName } from '#store';
 import { auditGate, auditIndexes } from '../../support/audit.js';
 import { testConfig } from '../../support/records.js';
@@ -350,6 +351,62 @@ test('a bind that lowers the cost wakes a worker that was refused for it', async
   });
   await soon(() => one.started.length === 2, 'both to start');
   expect(one.started).toEqual(attempts(records));
+});
+
+describe('an error', () => {
+  test.each<[string, () => never | Promise<never>]>([
+    ['thrown', () => { throw new Error('a bug'); }],
+    ['answered', () => Promise.reject(new Error('a bug'))],
+  ])('that is %s where a place is asked for does not stop the process, and is over when it is over', async (_, fail) => {
+    let broken = true;
+    let failures = 0;
+    const [record] = await submit(1);
+    const one = await station({
+      door: (inner) => ({
+        ...inner,
+        admit(token) {
+          if (!broken) return inner.admit(token);
+          failures += 1;
+          return fail();
+        },
+      }),
+    });
+    // Were it asked again at once, nothing here would ever get its turn; a thousand times is "without end".
+    await sleep(300);
+    expect(failures).toBeLessThan(1_000);
+    broken = false;
+    await soon(() => one.started.length === 1, 'it to start');
+    expect(one.started).toEqual(attempts(record ? [record] : []));
+  });
+
+  test('of the fetch gives the place back', async () => {
+    const config = woken({ slots: { account: 1, node: 1, dark: 1 } });
+    await redis.set(bull('wait'), 'not a list');
+    const [record] = await submit(1);
+    const one = await station({ config });
+    await soon(() => commands.fetches() > 0, 'a fetch');
+    await redis.del(bull('wait'));
+    await soon(() => one.started.length === 1, 'it to start');
+    expect(one.started).toEqual(attempts(record ? [record] : []));
+  });
+});
+
+test('an empty fetch tells when the next delayed ticket is due, in the words of BullMQ', async () => {
+  const record = await desk.run(await desk.submit());
+  await redis.del(bull(ticketId(record.id, 1)), bull('prioritized'));
+  const due = Date.now() + 60_000;
+  await desk.deliver(record, { next: retrying(record, due) });
+  await desk.tickets.add([await desk.read(record.id)]);
+  const given: string[] = [];
+  const door = { admit: () => Promise.resolve({ ok: true as const }), giveBack: (token: string) => Promise.resolve(void given.push(token)) };
+  const options = { connection: server.client(), prefix: keys.bull };
+  const backend = gatedBackend(door)(queue, options, { withBlockingConnection: true });
+  await backend.waitUntilReady();
+  const [job, , , next] = (await backend.moveToActive('t')) as [unknown, unknown, unknown, number];
+  expect(job).toBeFalsy();
+  expect(Math.abs(next - due)).toBeLessThan(1_000);
+  expect(given).toEqual(['t']);
+  await backend.close(true);
 });
 
 test('a worker that was paused fetches again when it is resumed', async () => {

@@ -46,7 +46,7 @@ export async function openStation(redis: Redis, { config, lane: laneId = 'codex'
   const refusals: string[] = [];
   const slots = nodeSlots(config.slots.node, () => 0, () => wakes.local());
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const door = laneDoor({ gate, wakes, config, clock: Date.now, node }, lane, queue, slots, ({ reason }) => refusals.push(reason));
+  const door = laneDoor({ gate, wakes, config, clock: Date.now, node }, lane, queue, slots, ({ reason }) => refusals.push(reason), () => Promise.resolve(null));
 
   const worker = laneWorker({ redis, config, log }, lane, queue, wrap(door, wakes), async (job, token) => {
     const { id, attempt } = job.data;

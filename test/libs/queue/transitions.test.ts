@@ -121,6 +121,7 @@ describe('start', () => {
   });
 
   test('lowers the cost to what the dispatch costs, and wakes whoever was refused for it', async () => {
+    await desk.submit();
     const record = await desk.submit();
     await desk.reserve('t');
     await refuseSomebody();
@@ -376,6 +377,20 @@ describe('change', () => {
   test('leaves what runs alone', async () => {
     const record = await desk.run(await desk.submit());
     expect(await desk.transitions.change(record, { state: 'deferred', event: 'deferred', change: {} })).toBe(false);
+  });
+});
+
+describe('the last waiting dispatch of a tier', () => {
+  // A fetch reserves for the dearest tier that waits: without it there may be room for the others.
+  test.each<[string, (record: DispatchRecord) => Promise<unknown>]>([
+    ['that is cancelled', ({ id }) => desk.queue.cancel(id)],
+    ['that moves to another lane', (record) => desk.transitions.change(record, rerouted(record, laneOf(config, 'claude')))],
+    ['that starts', (record) => desk.run(record)],
+  ])('%s wakes the refused, and one of several does not', async (_, leave) => {
+    const [one, last] = [await desk.submit({ tier: 'frontier' }), await desk.submit({ tier: 'frontier' })];
+    await desk.submit({ tier: 'fast' });
+    expect(await wakesOf(() => leave(one))).toEqual([]);
+    expect(await wakesOf(() => leave(last))).toEqual(['codex']);
   });
 });
 
