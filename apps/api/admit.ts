@@ -1,4 +1,5 @@
 import {
+  BOUNDS,
   DEFAULT_TIMEOUT_MS,
   errorBody,
   policyConfig,
@@ -12,10 +13,11 @@ import {
   type StoredRequest,
 } from '#contract';
 import { laneCost } from '#gate';
-import { accessOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
+import { accessOf, contradictionsOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
 import type { NewDispatch } from '#queue';
-import { BOUNDS } from './bounds.js';
+import { fromPolicy, refusal } from './problems.js';
 import type { PlaceKind } from './resources.js';
+import { withReview, type Reviewed } from './review.js';
 
 /** What the box says about one request, gathered before (gather.ts): admission itself has no effects. */
 export type AdmissionFacts = {
@@ -27,6 +29,8 @@ export type AdmissionFacts = {
   lanes: LanesFacts;
   /** Depth of the attempt it was submitted from: 0 for one that no agent submitted; null when no agent submits this. */
   parentDepth: number | null;
+  /** What it grades; null when it grades nothing that is on record. */
+  reviewed: Reviewed | null;
   /** Why its schema can't be used; empty when it can, or there is none. */
   schemaProblems: string[];
   /** Variables of its environment that no agent gets. */
@@ -40,7 +44,10 @@ export type Admission = { ok: true; news: NewDispatch } | { ok: false; error: Er
  * it is refused before anything is recorded. When no lane is usable now it is queued where a window opens first, or, when
  * it may not wait, recorded as deferred at once.
  */
-export function admit(request: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
+export function admit(asked: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
+  const reviewing = facts.reviewed === null ? { ok: true as const, request: asked } : withReview(asked, facts.reviewed);
+  if (!reviewing.ok) return reviewing;
+  const { request } = reviewing;
   const error = refusedFor(request, facts, config);
   if (error) return { ok: false, error };
   const decision = decide(taskOf(request), facts.lanes, policyConfig(config));
@@ -62,6 +69,9 @@ function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Con
   if (facts.parentDepth !== null && facts.parentDepth + 1 > BOUNDS.depth) {
     return errorBody('CMO_E_NOT_PERMITTED', `an agent at depth ${facts.parentDepth} may not dispatch further agents`, { fix: 'return the work to the dispatch that started it' });
   }
+  // The vendor that a review names is known only now, and a pin on that very vendor can't be strict.
+  const contradictions = request.reviewOf === undefined ? [] : contradictionsOf(taskOf(request), policyConfig(config));
+  if (contradictions.length > 0) return refusal(contradictions.map((problem) => fromPolicy(problem, '')));
   const permitted = permittedLanes(request, config);
   if (!permitted.some((lane) => Object.hasOwn(facts.installed, lane.id) && facts.installed[lane.id] === true)) {
     const details = permitted.map((lane) => `${lane.id}: no ${lane.command} on the submitter's PATH`);
@@ -97,6 +107,7 @@ function permittedLanes({ pin, independentOf, strictIndependence }: DispatchRequ
  * event, which reads like a broken run.
  */
 function lengthError({ prompt }: DispatchRequest, permitted: LaneConfig[]): ErrorBody | null {
+  if (prompt.length > BOUNDS.promptClaude) return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; the most is ${BOUNDS.promptClaude}`, { fix: 'put the text into files and name them in the prompt' });
   const narrow = permitted.find((lane) => lane.kind === 'codex');
   if (prompt.length <= BOUNDS.promptCodex || !narrow) return null;
   return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; lane ${narrow.id} takes ${BOUNDS.promptCodex}`, { fix: 'pin a claude lane, or put the text into files and name them in the prompt' });

@@ -1,9 +1,9 @@
-import { DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
+import { BOUNDS, DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
 import type { AdmissionFacts } from './admit.js';
-import { BOUNDS } from './bounds.js';
 import type { ApiResources } from './resources.js';
+import { readReviewed } from './review.js';
 
-type Sources = Pick<ApiResources, 'config' | 'records' | 'gate' | 'now' | 'installed' | 'place' | 'project' | 'schemaProblems' | 'refusedVariables'>;
+type Sources = Pick<ApiResources, 'config' | 'records' | 'gate' | 'now' | 'installed' | 'place' | 'project' | 'schemaProblems' | 'refusedVariables' | 'receipts'>;
 
 /**
  * What admission needs to know of each request of one submit. The same question is asked once: 250 dispatches of a batch
@@ -15,19 +15,21 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
   const project = once(sources.project);
   const schemaProblems = once((text: string) => sources.schemaProblems(JSON.parse(text)));
   const depth = once((parent: string) => depthOf(parent, records));
+  const reviewed = once((id: string) => readReviewed(id, sources));
   const lanes = once(async (path: string | undefined) => {
     const installed = await sources.installed(path);
     return { installed, lanes: await gate.facts(config.lanes, installed) };
   });
   return async (request) => {
-    const [where, name, look, parentDepth, schema] = await Promise.all([
+    const [where, name, look, parentDepth, schema, review] = await Promise.all([
       place(request.cwd),
       project(request.cwd),
       lanes(Object.hasOwn(request.env, 'PATH') ? request.env['PATH'] : undefined),
       request.parent === undefined ? null : depth(request.parent),
       request.schema === undefined ? [] : schemaProblems(JSON.stringify(request.schema)),
+      request.reviewOf === undefined ? null : reviewed(request.reviewOf),
     ]);
-    return { now: now(), place: where, project: name, ...look, parentDepth, schemaProblems: schema, refusedVariables: sources.refusedVariables(request.env) };
+    return { now: now(), place: where, project: name, ...look, parentDepth, schemaProblems: schema, reviewed: review, refusedVariables: sources.refusedVariables(request.env) };
   };
 }
 

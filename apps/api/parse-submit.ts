@@ -1,8 +1,7 @@
-import type { DispatchRequest, PolicyConfig } from '#contract';
+import { BOUNDS, type DispatchRequest, type PolicyConfig } from '#contract';
 import { checkRequest } from '#policy';
-import { BOUNDS } from './bounds.js';
 import { fromPolicy, unknownKey, wrong, type Problem } from './problems.js';
-import { shapeProblems } from './request-schema.js';
+import { readShape } from './request-schema.js';
 
 export type Submit = { ok: true; requests: DispatchRequest[] } | { ok: false; problems: Problem[] };
 
@@ -20,12 +19,15 @@ export function parseSubmit(body: unknown, config: PolicyConfig): Submit {
   const ids = new Set<string>();
   for (const [i, input] of (inputs as unknown[]).entries()) {
     const path = inputs.length === 1 ? '' : `dispatches[${i}]`;
-    const shape = shapeProblems(input, path);
-    problems.push(...shape);
+    const shape = readShape(input, path);
+    const told = problems.length;
+    problems.push(...shape.problems);
     if (typeof input !== 'object' || input === null || Array.isArray(input) || typeof (input as { prompt?: unknown }).prompt !== 'string') continue;
     // Of the right form up to words and numbers, which this call goes through one by one.
     const request = input as DispatchRequest;
     problems.push(...checkRequest(request, config).map((problem) => fromPolicy(problem, path)));
+    // Nothing may pass the published schema by: where nobody says what is wrong, that something is.
+    if (!shape.fits && problems.length === told) problems.push(wrong('', path === '' ? 'the dispatch' : path, input, 'what docs/reference/request.schema.json says'));
     if (ids.has(request.id)) problems.push(wrong(path, 'id', request.id, 'an id that no other dispatch of this submit has'));
     ids.add(request.id);
     requests.push(request);

@@ -1,6 +1,5 @@
-import { DISPATCH_ID, errorBody } from '#contract';
+import { BOUNDS, DISPATCH_ID, errorBody } from '#contract';
 import { refuse } from './answers.js';
-import { BOUNDS } from './bounds.js';
 import { refusal, unknownKey, wrong, wrongWord } from './problems.js';
 
 /** Reading a query string. Fastify's parser makes an object without prototype, so a key from outside finds nothing but itself. */

@@ -1,80 +1,48 @@
-import { DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
-import * as z from 'zod/mini';
-import { BOUNDS } from './bounds.js';
+import type { DispatchRequest } from '#contract';
+import { BOUNDS } from '#contract/bounds';
+import { requestSchema } from '#contract/schemas/request';
 import { unknownKey, wrong, wrongSecret, type Problem } from './problems.js';
 
-type Field = {
-  schema: z.ZodMiniType;
-  allowed: string;
-  /** Its value may hold what nobody but the agent should read: never quoted in an answer or a log. */
-  secret?: true;
+/** How a field of a request is told when it is wrong. `secret`: its value may hold what nobody but the agent should read. */
+type Telling = { allowed: string; secret?: true };
+
+/**
+ * The fields whose form is told here. Words and numbers of the task (and `class`) are the policy's to tell (checkRequest): it
+ * names the nearest right one.
+ */
+const TOLD: Partial<Record<keyof DispatchRequest, Telling>> = {
+  id: { allowed: 'd- and a ULID' },
+  prompt: { allowed: `a text of at most ${BOUNDS.promptClaude} characters`, secret: true },
+  cwd: { allowed: 'an absolute path' },
+  env: { allowed: 'names of variables with texts that a process can have', secret: true },
+  schema: { allowed: 'a JSON Schema', secret: true },
+  reviewOf: { allowed: 'the id of a dispatch' },
+  batch: { allowed: 'a name of at most 64 letters, digits, . _ and -' },
+  labels: { allowed: 'short words with short texts' },
+  parent: { allowed: 'the id of an attempt' },
 };
+const KEYS = Object.keys(requestSchema.shape);
+const REQUIRED = 'id, prompt, cwd, env';
 
-/** No control characters (they would forge lines in listings and logs), no blank ends, not empty. */
-const WORD = /^(?!\s)[^\p{C}]+(?<!\s)$/u;
-const word: Field = { schema: z.string().check(z.maxLength(BOUNDS.word), z.regex(WORD)), allowed: `a word of at most ${BOUNDS.word} characters` };
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const NO_NUL = /^[^\0]*$/;
-
-/** What it may be is the policy's to say (checkRequest); null is not a way to leave it out. */
-const policys: Field = { schema: z.unknown().check(z.refine((value) => value !== null)), allowed: 'a value, or no such key' };
-
-/** Every key of a DispatchRequest; what is not here is refused. */
-const FIELDS: Record<keyof DispatchRequest, Field> = {
-  id: { schema: z.string().check(z.regex(DISPATCH_ID)), allowed: 'd- and a ULID' },
-  prompt: { schema: z.string().check(z.maxLength(BOUNDS.promptClaude)), allowed: `a text of at most ${BOUNDS.promptClaude} characters`, secret: true },
-  cwd: { schema: z.string().check(z.minLength(1), z.maxLength(BOUNDS.path), z.regex(NO_NUL)), allowed: 'an absolute path' },
-  env: {
-    schema: z.record(z.string().check(z.regex(ENV_NAME), z.maxLength(BOUNDS.word)), z.string().check(z.maxLength(BOUNDS.envValue), z.regex(NO_NUL))),
-    allowed: 'names of variables with texts that a process can have',
-    secret: true,
-  },
-  schema: { schema: z.unknown(), allowed: 'a JSON Schema', secret: true },
-  batch: word,
-  labels: { schema: z.record(z.string().check(z.regex(WORD), z.maxLength(BOUNDS.word)), z.string().check(z.maxLength(BOUNDS.word))), allowed: 'short words with short texts' },
-  parent: { schema: z.string().check(z.refine((id) => parseAttemptId(id as string) !== undefined)), allowed: 'the id of an attempt' },
-  maxWaitMs: { schema: z.unknown(), allowed: '' },
-  role: policys,
-  complexity: policys,
-  length: policys,
-  contextTokens: policys,
-  write: policys,
-  readOnly: policys,
-  independentOf: policys,
-  strictIndependence: policys,
-  pin: policys,
-  model: policys,
-  timeoutMs: policys,
-  attempts: policys,
-  failover: policys,
-  fullAccess: policys,
-  retryWrites: policys,
-  class: policys,
-};
-
-const REQUIRED: readonly string[] = ['id', 'prompt', 'cwd', 'env'];
-const KEYS = Object.keys(FIELDS);
-
-const requestSchema = z.strictObject(
-  Object.fromEntries(Object.entries(FIELDS).map(([key, field]) => [key, REQUIRED.includes(key) ? field.schema : z.exactOptional(field.schema)])),
-);
+type Issue = { code?: string; path: PropertyKey[]; keys?: string[] };
 
 /**
  * One request, held to its form. The result's words and numbers are not yet known to be right: the policy says so
- * (checkRequest), which is why this is not called a parse.
+ * (checkRequest), which is why this is not called a parse. `fits` is the schema's own word on the whole.
  * @param path which of a batch it is; empty for a single one
  */
-export function shapeProblems(input: unknown, path: string): Problem[] {
+export function readShape(input: unknown, path: string): { fits: boolean; problems: Problem[] } {
   const parsed = requestSchema.safeParse(input);
-  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(issue, input, path));
+  return parsed.success ? { fits: true, problems: [] } : { fits: false, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue as Issue, input, path)) };
 }
 
-function problemsOf(issue: z.core.$ZodIssue, input: unknown, path: string): Problem[] {
-  const [key, inner] = issue.path;
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => unknownKey(path, name, KEYS));
-  if (typeof key !== 'string' || !Object.hasOwn(FIELDS, key)) return [wrong('', path === '' ? 'the dispatch' : path, input, `an object with ${REQUIRED.join(', ')}`)];
-  const field = FIELDS[key as keyof DispatchRequest];
+/** The policy's fields are left to it, but for null, which it takes for absent. */
+function problemsOf({ code, path: [key, inner], keys }: Issue, input: unknown, path: string): Problem[] {
+  if (code === 'unrecognized_keys' && key === undefined) return (keys ?? []).map((name) => unknownKey(path, name, KEYS));
+  if (typeof key !== 'string' || !Object.hasOwn(requestSchema.shape, key)) return [wrong('', path === '' ? 'the dispatch' : path, input, `an object with ${REQUIRED}`)];
   const seen = (input as Record<string, unknown>)[key];
-  if (key === 'env' && typeof inner === 'string') return [wrong(path, `env, variable ${JSON.stringify(inner.slice(0, 60))}`, undefined, field.allowed)];
-  return [field.secret ? wrongSecret(path, key, seen, field.allowed) : wrong(path, key, seen, field.allowed)];
+  const telling = TOLD[key as keyof DispatchRequest];
+  if (telling === undefined) return seen === null ? [wrong(path, key, seen, 'a value, or no such key')] : [];
+  if (key === 'env' && typeof inner === 'string') return [wrong(path, `env, variable ${JSON.stringify(inner.slice(0, 60))}`, undefined, telling.allowed)];
+  return [telling.secret ? wrongSecret(path, key, seen, telling.allowed) : wrong(path, key, seen, telling.allowed)];
 }

@@ -1,7 +1,7 @@
+import { BOUNDS } from '#contract';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { installAnswers } from './answers.js';
-import { BOUNDS } from './bounds.js';
 import type { ApiResources } from './resources.js';
 import { cancelRoute } from './routes/cancel.js';
 import { dispatchRoute } from './routes/dispatch.js';

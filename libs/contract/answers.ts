@@ -2,7 +2,7 @@ import type { DispatchRecord } from './record.js';
 import type { Envelope } from './envelope.js';
 import type { ShownProgress } from './progress.js';
 import type { ReceiptLine } from './receipt.js';
-import type { DispatchClass, Role, State, WindowKind } from './words.js';
+import type { DispatchClass, Independence, Role, State, WindowKind } from './words.js';
 
 /** `data` of the daemon's answers, as both sides of the socket know them. Times are ISO. */
 

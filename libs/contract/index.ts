@@ -1,5 +1,6 @@
 export * from './words.js';
 export * from './ids.js';
+export * from './bounds.js';
 export * from './decision.js';
 export * from './failure.js';
 export * from './meter.js';
@@ -16,3 +17,5 @@ export * from './nearest.js';
 export * from './version.js';
 export * from './answers.js';
 export * from './limits.js';
+export * from './batch.js';
+export * from './finding.js';

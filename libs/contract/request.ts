@@ -20,6 +20,8 @@ export type DispatchRequest = {
   write?: boolean;
   readOnly?: boolean;
   independentOf?: string;
+  /** The dispatch whose output this one grades: independent of the vendor that really made it. Replaces independentOf. */
+  reviewOf?: string;
   strictIndependence?: boolean;
   pin?: string;
   model?: string;

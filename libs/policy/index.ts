@@ -17,7 +17,7 @@ export { bindingWindows, clearsAt, laneFactsOf, nextReset, percentFor, percentNo
 export { policyConfigOf, type PolicyConfigReading } from './policy-config.js';
 export { readTask, readTaskValues, contradictionsOf, type TaskReading } from './read-task.js';
 export { readFacts, type FactsReading } from './read-facts.js';
-export { checkRequest, taskOf, REQUEST_NUMBERS } from './read-request.js';
-export { checkNumber, shown, unknownWord, wrongValue, type NumberRule, type Problem } from './problem.js';
+export { checkRequest, taskOf } from './read-request.js';
+export { checkNumber, shown, unknownWord, wrongValue, type Problem } from './problem.js';
 export { nearest, editDistance } from './nearest.js';
 export { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, COST_FLOOR, LEAST_SAMPLES, MOST_SAMPLES, type CostLedger, type CostReading, type CostRun, type CostRunFacts, type CostSample } from './cost-estimate.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract';
+import type { ErrorCode, NumberRule } from '#contract';
 import { nearest } from './nearest.js';
 
 /** One value that is refused: what was seen, what is allowed, and the nearest right value (null when there is none to name). */
@@ -41,8 +41,6 @@ export function wrongValue(field: string, seen: unknown, allowed: string, near: 
 export function contradiction(field: string, seen: string, allowed: string): Problem {
   return { code: 'CMO_E_UNSATISFIABLE', field, seen, allowed, nearest: null };
 }
-
-export type NumberRule = { min: number; max: number; whole: boolean };
 
 /** Null when the number is right. Text is never a number here: the door that reads text converts it. */
 export function checkNumber(field: string, value: unknown, { min, max, whole }: NumberRule): Problem | null {

@@ -1,16 +1,7 @@
-import { CLASSES, type DispatchRequest, type PolicyConfig, type Task } from '#contract';
+import { CLASSES, NUMBERS, type DispatchRequest, type PolicyConfig, type Task } from '#contract';
 import { checkAccess } from './access.js';
-import { checkNumber, unknownWord, wrongValue, type Problem } from './problem.js';
+import { checkNumber, contradiction, unknownWord, wrongValue, type Problem } from './problem.js';
 import { readTask } from './read-task.js';
-
-const HOUR = 3_600_000;
-
-/** Ceilings for what comes from outside: generous for work, too small for a slip of digits. Times in ms. */
-export const REQUEST_NUMBERS = {
-  timeoutMs: { min: 1_000, max: 7 * 24 * HOUR, whole: true },
-  attempts: { min: 1, max: 100, whole: true },
-  maxWaitMs: { min: 0, max: 31 * 24 * HOUR, whole: true },
-} as const;
 
 /** The policy's view of a request. `needsRepoWrite` is `--write` alone: access by role does not raise a tier. */
 export function taskOf(request: Omit<DispatchRequest, 'id' | 'prompt' | 'cwd' | 'env' | 'schema'> & { schema?: unknown; hasSchema?: boolean }): Task {
@@ -38,9 +29,12 @@ export function checkRequest(request: DispatchRequest, config: PolicyConfig): Pr
   const reading = readTask(taskOf(request), config);
   if (!reading.ok) problems.push(...reading.problems.map((problem) => ({ ...problem, field: problem.field === 'pinModel' ? 'model' : problem.field })));
   problems.push(...checkAccess(request));
+  if (request.reviewOf !== undefined && request.independentOf !== undefined) {
+    problems.push(contradiction('reviewOf', '--review-of and --independent-of together', '--review-of alone: whose vendor made the thing is read from its record'));
+  }
   for (const field of ['timeoutMs', 'attempts', 'maxWaitMs'] as const) {
     const value = request[field];
-    const problem = value === undefined || value === null ? null : checkNumber(field, value, REQUEST_NUMBERS[field]);
+    const problem = value === undefined || value === null ? null : checkNumber(field, value, NUMBERS[field]);
     if (problem !== null) problems.push(problem);
   }
   if (request.class !== undefined && !CLASSES.includes(request.class)) problems.push(unknownWord('class', request.class, CLASSES));

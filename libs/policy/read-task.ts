@@ -1,12 +1,8 @@
-import { LENGTHS, ROLES, type PolicyConfig, type Task } from '#contract';
+import { LENGTHS, NUMBERS, ROLES, type NumberRule, type PolicyConfig, type Task } from '#contract';
 import { producerVendor } from './independence.js';
 import { checkNumber, contradiction, numberOf, unknownWord, wrongValue, type Problem } from './problem.js';
 
 export type TaskReading = { ok: true; task: Task } | { ok: false; problems: Problem[] };
-
-export const COMPLEXITY = { min: 1, max: 5, whole: true };
-/** No model reads more than a few million tokens; a larger number is a slip. */
-export const CONTEXT_TOKENS = { min: 0, max: 10_000_000, whole: true };
 
 /** A task as a door takes it: values that are understood, and no contradiction. */
 export function readTask(input: unknown, config: PolicyConfig): TaskReading {
@@ -35,7 +31,7 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
   const word = <W extends string>(field: string, allowed: readonly W[]): W | undefined =>
     member(field, (value) => allowed.find((one) => one === value) ?? unknownWord(field, value, allowed));
   const flag = (field: string): boolean | undefined => member(field, (value) => (typeof value === 'boolean' ? value : wrongValue(field, value, 'true or false')));
-  const number = (field: string, rule: typeof COMPLEXITY): number | undefined =>
+  const number = (field: string, rule: NumberRule): number | undefined =>
     member(field, (value) => checkNumber(field, value, rule) ?? numberOf(value));
   const list = (field: string): string[] | undefined =>
     member(field, (value) => (Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : wrongValue(field, value, 'a list of words')));
@@ -44,9 +40,9 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
   const vendors = [...new Set(config.lanes.map(({ vendor }) => vendor))];
   const task = defined({
     role: word('role', ROLES),
-    complexity: number('complexity', COMPLEXITY),
+    complexity: number('complexity', NUMBERS.complexity),
     length: word('length', LENGTHS),
-    contextTokens: number('contextTokens', CONTEXT_TOKENS),
+    contextTokens: number('contextTokens', NUMBERS.contextTokens),
     needsSchema: flag('needsSchema'),
     needsRepoWrite: flag('needsRepoWrite'),
     independentOf: word('independentOf', [...new Set([...lanes, ...vendors])]),

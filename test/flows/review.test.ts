@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Envelope } from '#contract';
 import { openCmo, type Cmo } from '../support/cmo.js';
@@ -43,9 +45,8 @@ test('a review of work that was moved is independent of the lane that made it, n
     expect(review.decision.notes).toContain('degraded-review:exhausted');
     const strict = await box.run('again', '--role', 'review', '--review-of', made.dispatchId, '--strict-independence');
     expect(strict).toMatchObject({ ok: false, state: 'deferred', independence: 'none' });
-    // The other way round: what claude was pinned to make goes to codex' rival of it.
-    const { result } = made;
-    expect(review.result).toContain((result ?? '?').slice(0, 20));
+    const told = readFileSync(join(box.stateDir, 'runs', 'done', box.attemptLines(review.dispatchId)[0]?.id ?? '', 'prompt'), 'utf8');
+    expect(told).toContain(`Is this right? ${made.result ?? '?'} [[sim:echo]]`);
   } finally {
     await box.close();
   }

@@ -1,7 +1,6 @@
-import { errorBody } from '#contract';
+import { BOUNDS, errorBody } from '#contract';
 import type { FastifyInstance } from 'fastify';
 import { answered, refuse } from '../answers.js';
-import { BOUNDS } from '../bounds.js';
 import { readEnvelope } from '../read-envelope.js';
 import { dispatchIdOf, refuseUnknownKeys, wholeOf } from '../query.js';
 import type { ApiResources } from '../resources.js';

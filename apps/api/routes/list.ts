@@ -1,7 +1,6 @@
-import { STATES, type ListData, type State } from '#contract';
+import { BOUNDS, STATES, type ListData, type State } from '#contract';
 import type { FastifyInstance } from 'fastify';
 import { answered } from '../answers.js';
-import { BOUNDS } from '../bounds.js';
 import { refuseUnknownKeys, wholeOf, wordOf, wordsOf } from '../query.js';
 import type { ApiResources } from '../resources.js';
 import { rowOf } from '../row.js';

@@ -4,6 +4,7 @@ import { progress, watches } from '../output/progress.js';
 import { listenForSignals, type Leaving } from '../signals.js';
 import type { DaemonClient } from './daemon.js';
 import { follow, type Followed } from './follow.js';
+import { pooled } from './pooled.js';
 
 /**
  * Attends to dispatches on behalf of a person or a script:
@@ -56,7 +57,7 @@ export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }
     onInterrupt() {
       interrupted = true;
       line.clear();
-      output.note(`cmo: cancelling ${ids.join(' ')} (Ctrl-C again to leave at once)`);
+      output.note(`cmo: cancelling ${ids.length > 5 ? `${ids.length} dispatches` : ids.join(' ')} (Ctrl-C again to leave at once)`);
       setTimeout(() => leave('SIGINT'), CANCEL_MS).unref();
       void submitted.then(async (refused) => {
         if (refused === null) await cancelAll(client, ids);
@@ -71,14 +72,13 @@ export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }
     const first = await Promise.race([submitted, left]);
     if (first !== null && first !== 'left') return { how: 'refused', error: first };
     const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
-    const followed = await Promise.all(
-      ids.map(async (id) => {
-        const one = await follow(client, id, { forMs, pollMs, signal, onNews: (envelope) => ids.length === 1 && line.news(envelope) });
-        line.clear();
-        if (one.kind === 'ended') onEnd?.(one.envelope);
-        return one;
-      }),
-    );
+    const until = forMs === null ? null : performance.now() + forMs;
+    const followed = await pooled(ids, async (id) => {
+      const one = await follow(client, id, { forMs: until === null ? null : until - performance.now(), pollMs, signal, onNews: (envelope) => ids.length === 1 && line.news(envelope) });
+      line.clear();
+      if (one.kind === 'ended') onEnd?.(one.envelope);
+      return one;
+    });
     return settle(followed, interrupted, why);
   } finally {
     stop();
@@ -97,5 +97,5 @@ function settle(followed: readonly Followed[], interrupted: boolean, why: Leavin
 }
 
 async function cancelAll(client: DaemonClient, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'restart' })));
+  await pooled(ids, (id) => client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'restart' }));
 }

@@ -22,3 +22,14 @@ export async function idsOf(words: readonly string[], context: Context): Promise
   if (first !== undefined && !(await hasRecords(context))) throw new CmoError(errorBody('CMO_E_NO_DISPATCH', `no dispatch ${first}: nothing is on record here`));
   return [...new Set(words)];
 }
+
+/** For commands that take either ids or a batch. */
+export function someWords(words: readonly string[], command: string): readonly string[] {
+  if (words.length === 0) throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `cmo ${command}: saw no word for it; allowed: ID, or --batch NAME`, { fix: `see \`cmo help ${command}\`` }));
+  return words;
+}
+
+export function alone(batch: string, words: readonly string[]): string {
+  if (words.length > 0) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `ids and --batch ${batch} together`, { fix: 'say one of them' }));
+  return batch;
+}

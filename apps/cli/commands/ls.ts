@@ -4,10 +4,11 @@ import { hasRecords } from '../client/on-record.js';
 import { command, type Context } from '../command.js';
 import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { line, whole, words } from '../flags/readers.js';
+import { independenceText } from '../output/envelope-text.js';
 import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
-import { clip, table } from '../output/table.js';
 import { doneSoFar } from '../output/progress-text.js';
+import { clip, table } from '../output/table.js';
 import { clockText, durationText, momentText } from '../output/time-text.js';
 
 export const ls = command({
@@ -49,9 +50,16 @@ function listText(rows: readonly DispatchRow[], { paint, now }: Context): string
     return [row.id, state, clockText(Date.parse(row.submittedAt), now()), durationText(end - Date.parse(row.submittedAt)), row.lane ?? '-', row.model ?? '-', row.role, clip(row.project, 24), clip(remark(row), 90)];
   }
 
-  function remark({ waiting, error, attempts, needsLook }: DispatchRow): string {
+  /** A degraded review is told first: whoever reads the verdict must not miss it. */
+  function remark(row: DispatchRow): string {
+    const label = row.degradedReview ? independenceText({ independence: row.independence ?? 'same-vendor', degradedReview: true }) : null;
+    return [...(label === null ? [] : [label]), standing(row)].filter((part) => part !== '').join('; ');
+  }
+
+  function standing({ waiting, error, attempts, needsLook, progress }: DispatchRow): string {
     if (waiting) return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now())}`}`;
     if (needsLook) return `needs a look: ${error ?? 'it may have written files'}`;
+    if (progress) return [...(attempts > 1 ? [`attempt ${attempts}`] : []), doneSoFar(progress)].join(': ');
     return error ?? (attempts > 1 ? `${attempts} attempts` : '');
   }
 }

@@ -1,24 +1,31 @@
 import { CmoError, errorBody, ERRORS, isEnded, type Envelope } from '#contract';
+import { readBatchData } from '../client/batch.js';
 import { DaemonClient } from '../client/daemon.js';
-import { idsOf } from '../client/on-record.js';
+import { alone, idsOf, someWords } from '../client/on-record.js';
 import { command } from '../command.js';
 import { exitOfEnvelope } from '../exit-code.js';
-import { OUTPUT_FLAGS } from '../flags/flag.js';
+import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
+import { batchName } from '../flags/readers.js';
 import { errorText } from '../output/error-text.js';
 import { printJson } from '../output/json.js';
+import { printBatch } from '../output/print-batch.js';
 import { printEnvelope } from '../output/print-envelope.js';
 
 export const result = command({
   name: 'result',
   summary: 'print the answer of a dispatch',
-  words: { shown: 'ID', min: 1, max: 1 },
-  flags: OUTPUT_FLAGS,
+  words: { shown: 'ID', min: 0, max: 1 },
+  flags: { batch: valued('--batch', 'NAME', batchName, 'every answer of this batch'), ...OUTPUT_FLAGS },
   output: 'json-in-pipes',
   schema: 'cmo.envelope/1',
   examples: ['cmo result d-01JE0000000000000000000000', 'cmo result --human d-01JE0000000000000000000000 > answer.md'],
   notes: ['The exit code is the one that `cmo run` would have had; 7 while it goes on.'],
-  async run({ words }, context) {
-    const [id] = await idsOf(words, context);
+  async run({ values, words }, context) {
+    if (values.batch !== undefined) {
+      const data = await readBatchData(new DaemonClient(context.paths), alone(values.batch, words), context);
+      return printBatch(context, data);
+    }
+    const [id] = await idsOf(someWords(words, 'result'), context);
     const outcome = await new DaemonClient(context.paths).call<Envelope>({ method: 'GET', path: `/v1/dispatches/${id ?? ''}`, daemon: 'start' });
     if (!outcome.ok) throw new CmoError(outcome.error);
     const envelope = outcome.data;

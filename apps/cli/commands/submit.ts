@@ -1,27 +1,38 @@
-import { CmoError, type SubmitData } from '#contract';
+import { CmoError, isEnded, type DispatchRequest, type SubmitData } from '#contract';
+import type { Outcome } from '../client/answer.js';
+import { batchData } from '../client/batch.js';
 import { DaemonClient } from '../client/daemon.js';
-import { command } from '../command.js';
-import { exitOfEnvelope } from '../exit-code.js';
+import { command, type Context } from '../command.js';
+import { EXIT_BATCH, exitOfEnvelope } from '../exit-code.js';
 import { failureLines, summaryLine } from '../output/envelope-text.js';
+import { censusText } from '../output/census.js';
 import { printData } from '../output/json.js';
 import { buildRequest } from '../request/build.js';
 import { configOrRefusal } from '../request/config.js';
-import { TASK_FLAGS } from '../request/task-flags.js';
-import { isEnded } from '#contract';
+import { BATCH_FLAGS } from '../request/task-flags.js';
+import { taskFrom } from '../request/task-source.js';
 
 export const submit = command({
   name: 'submit',
   summary: 'put one task into the queue and leave',
-  words: { shown: 'flags only: the task comes on stdin or by --prompt-file', min: 0, max: 0 },
-  flags: TASK_FLAGS,
+  words: { shown: 'flags only: the task comes on stdin, by --prompt-file, --dispatch or --batch', min: 0, max: 0 },
+  flags: BATCH_FLAGS,
   output: 'json-in-pipes',
   schema: 'cmo.submit/1',
-  examples: ["echo 'write the changelog' | cmo submit", 'cmo submit --role research --prompt-file task.md --max-wait 2d'],
-  notes: ['It waits for a window as long as it takes, unless --max-wait bounds it.', '`cmo wait ID` waits for its end, `cmo result ID` prints its answer.'],
+  examples: ["echo 'write the changelog' | cmo submit", 'cmo submit --role research --prompt-file task.md --max-wait 2d', 'cmo submit --batch tasks.jsonl --batch-name night', 'cmo submit --batch tasks/ --role research'],
+  notes: ['It waits for a window as long as it takes, unless --max-wait bounds it.', '`cmo wait ID` waits for its end, `cmo result ID` prints its answer.', 'A line of a batch is an object: {"prompt": "…", "role": "research", "context-tokens": 9000}; the flags given here win over each. One wrong entry is named, and none is queued.'],
   async run({ values }, context) {
     const config = configOrRefusal(context);
-    const request = await buildRequest(values, { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
-    const outcome = await new DaemonClient(context.paths).call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches: [request] }, daemon: 'start' });
+    const client = new DaemonClient(context.paths);
+    if (values.batch !== undefined) {
+      const { buildBatch, withNames } = await import('../request/batch.js');
+      const batch = await buildBatch(values.batch, values, { command: 'submit', class: 'batch', maxWaitMs: null }, config, context);
+      const outcome = await sent(client, batch.requests);
+      if (!outcome.ok) throw new CmoError(withNames(batch, outcome.error));
+      return printBatch(outcome.data, batch.name, context);
+    }
+    const request = await buildRequest(await taskFrom('submit', values, context), { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
+    const outcome = await sent(client, [request]);
     if (!outcome.ok) throw new CmoError(outcome.error);
     const [envelope] = outcome.data.dispatches;
     if (context.json) printData(context, 'cmo.submit/1', outcome.data);
@@ -33,3 +44,17 @@ export const submit = command({
     return envelope && isEnded(envelope.state) ? exitOfEnvelope(envelope) : 0;
   },
 });
+
+function sent(client: DaemonClient, dispatches: DispatchRequest[]): Promise<Outcome<SubmitData>> {
+  return client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches }, daemon: 'start' });
+}
+
+function printBatch({ dispatches }: SubmitData, batch: string, context: Context): number {
+  const data = batchData(batch, dispatches);
+  if (context.json) printData(context, 'cmo.submit/1', data);
+  else {
+    context.output.line(`batch ${batch}: ${censusText(data.census)}`);
+    context.output.note(`next: cmo wait --batch ${batch}`);
+  }
+  return dispatches.some(({ state, ok }) => isEnded(state) && !ok) ? EXIT_BATCH : 0;
+}

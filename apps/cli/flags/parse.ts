@@ -12,7 +12,7 @@ export type Usage<F extends Flags> = {
 export type Parsed<F extends Flags> = { kind: 'values'; values: Values<F>; words: string[] } | { kind: 'help' } | { kind: 'refused'; error: ErrorBody };
 
 /** One thing on the command line that was not understood. */
-type Wrong = { flag: string; seen: string; allowed: string; nearest: string | null };
+export type Wrong = { flag: string; seen: string; allowed: string; nearest: string | null };
 
 /**
  * The words after the command. Every wrong value is told at once. A flag given twice is refused unless it is made to
@@ -79,8 +79,12 @@ function refusal<F extends Flags>(usage: Usage<F>, { code, message }: CommanderE
   return errorBody('CMO_E_USAGE', message.replace(/^error: /, ''), { fix: `see \`cmo help ${usage.name}\`` });
 }
 
+export function wrongLines(wrong: readonly Wrong[]): string[] {
+  return wrong.map((one) => `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${one.nearest === null ? '' : `; nearest: ${one.nearest}`}`);
+}
+
 export function wrongValues(command: string, wrong: readonly Wrong[]): ErrorBody {
-  const lines = wrong.map((one) => `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${one.nearest === null ? '' : `; nearest: ${one.nearest}`}`);
+  const lines = wrongLines(wrong);
   const [first] = lines;
   const fix = `see \`cmo help ${command}\``;
   return lines.length === 1 && first !== undefined ? errorBody('CMO_E_UNKNOWN_VALUE', first, { fix }) : errorBody('CMO_E_UNKNOWN_VALUE', `${lines.length} values were not understood`, { details: lines, fix });

@@ -1,4 +1,4 @@
-import { nearest } from '#contract';
+import { BATCH_NAME, DISPATCH_ID, nearest } from '#contract';
 import { isModelId, isVariableName, parseDuration } from '#config/values';
 
 /** A flag's text as a value, or what would have been right. */
@@ -59,6 +59,10 @@ export function line(what: string): Reader<string> {
 export function anyText(): Reader<string> {
   return good;
 }
+
+export const dispatch: Reader<string> = (text) => (DISPATCH_ID.test(text) ? good(text) : bad('the id of a dispatch: d- and 26 characters, as run, submit and ls print it'));
+
+export const batchName: Reader<string> = (text) => (BATCH_NAME.test(text) ? good(text) : bad('a name of at most 64 letters, digits, . _ and -'));
 
 export const model: Reader<string> = (text) => (isModelId(text) ? good(text) : bad('a model id, without blanks and not starting with -'));
 

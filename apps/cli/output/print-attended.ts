@@ -1,25 +1,28 @@
 import { errorBody, ERRORS, type Envelope, type ErrorBody } from '#contract';
 import type { Attended } from '../client/attend.js';
+import { batchData } from '../client/batch.js';
 import type { Context } from '../command.js';
 import { EXIT_INTERRUPTED, exitOfEnvelope, exitOfEnvelopes } from '../exit-code.js';
 import { SIGNAL_EXIT } from '../signals.js';
 import { summaryLine } from './envelope-text.js';
 import { errorText } from './error-text.js';
 import { printData, printJson } from './json.js';
+import { printBatch } from './print-batch.js';
 import { printEnvelope } from './print-envelope.js';
 
-/** Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them. */
-export async function printAttended(context: Context, ids: readonly string[], attended: Attended): Promise<number> {
-  const goesOn = `\`cmo wait ${ids.join(' ')}\` takes it up again`;
+/** Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them, a batch its census too. */
+export async function printAttended(context: Context, ids: readonly string[], attended: Attended, batch?: string): Promise<number> {
+  const goesOn = `\`cmo wait ${batch === undefined ? ids.join(' ') : `--batch ${batch}`}\` takes it up again`;
   switch (attended.how) {
     case 'refused':
       return sayError(context, null, attended.error);
     case 'ended':
-      return printEnded(context, attended.envelopes);
+      return batch === undefined ? printEnded(context, attended.envelopes) : printBatch(context, batchData(batch, attended.envelopes), { each: false });
     case 'time-over': {
       const [only] = attended.envelopes;
       const error = errorBody('CMO_E_WAIT_TIMEOUT', undefined, { fix: goesOn });
-      if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
+      if (context.json && batch !== undefined) printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
+      else if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
       else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
       context.output.note(errorText(error, context.paintNotes));
       return ERRORS.CMO_E_WAIT_TIMEOUT.exit;

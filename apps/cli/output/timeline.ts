@@ -28,6 +28,7 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   if (request.failover === false) asked.push('no failover');
   const lines = [`${paint.bold(record.id)}  ${paintState(record.state, paint)}${record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : ''}`, field('asked', asked.join(', '), paint), field('in', `${request.cwd} (project ${record.project})`, paint), field('submitted', momentText(iso(record.submittedAt), now), paint)];
   if (request.parent) lines.push(field('by', `the agent of attempt ${request.parent}`, paint));
+  if (request.reviewOf) lines.push(field('reviews', request.reviewOf, paint));
   if (request.batch) lines.push(field('batch', request.batch, paint));
   for (const [name, text] of Object.entries(request.labels ?? {})) lines.push(field('label', `${name}=${clip(text, 100)}`, paint));
   if (request.envNames.length > 0) lines.push(field('variables', clip(request.envNames.join(' '), 400), paint));
@@ -63,8 +64,8 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
 function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: Paint, now: number): string[] {
   const lines: string[] = [];
   if (record.state === 'running' && record.startedAt !== null) lines.push(`${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`);
-  if (record.state === 'retrying' && record.notBefore !== null) lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
   if (record.progress) lines.push(...progressLines(record.progress, paint, now));
+  if (record.state === 'retrying' && record.notBefore !== null) lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
   if (waiting) lines.push(waitingText(waiting, now));
   if (record.endedAt !== null) lines.push(`${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`);
   if (record.error) lines.push(field('error', `${record.error.message} [${record.error.code}]`, paint), ...(record.error.details ?? []).map((detail) => field('', detail, paint)));
@@ -73,7 +74,6 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
   return lines;
 }
 
-function field(name: string, text: string, paint: Paint): string {
 function progressLines(progress: Progress, paint: Paint, now: number): string[] {
   const tools = Object.entries(progress.tools).map(([name, count]) => `${name} ×${count}`);
   const lines = [field('so far', doneSoFar(shownProgress(progress, now)), paint)];
@@ -82,6 +82,7 @@ function progressLines(progress: Progress, paint: Paint, now: number): string[] 
   return lines;
 }
 
+function field(name: string, text: string, paint: Paint): string {
   return `  ${paint.dim(name.padEnd(10))} ${text}`;
 }
 

@@ -1,68 +1,104 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CmoError, dispatchId, errorBody, policyConfig, type Config, type DispatchClass, type DispatchRequest } from '#contract';
+import { accessOf } from '#policy/access';
 import { checkRequest } from '#policy/read-request';
 import type { Problem } from '#policy/problem';
 import type { Context } from '../command.js';
-import type { Values } from '../flags/flag.js';
 import { wrongValues } from '../flags/parse.js';
 import { environmentFor } from './environment.js';
-import { readPrompt } from './prompt.js';
-import { sixteenRandomBytes } from './random.js';
 import { readSchemaFile } from './schema-file.js';
 import { TASK_FLAGS } from './task-flags.js';
+import type { TaskSource } from './task-source.js';
+import type { TaskValues, Told } from './told.js';
 
-export type TaskValues = Values<typeof TASK_FLAGS>;
-export type Door = { command: 'run' | 'submit'; class: DispatchClass; maxWaitMs: number | null };
+export type Door = { command: 'run' | 'submit' | 'plan'; class: DispatchClass; maxWaitMs: number | null; /** The batch it is submitted with. */ batch?: string };
+
+/** A request as far as it can be told without its text, its sender's environment and a look at the schema's file. */
+export type Outline = Omit<DispatchRequest, 'id' | 'prompt' | 'env' | 'schema'>;
 
 /**
  * The request of one task: everything that the caller can have said wrong is refused here, before anything is started
  * or stored; what only the daemon can know (its lanes, its roots) it refuses itself. The prompt is read last, since
  * stdin may take its time.
  */
-export async function buildRequest(values: TaskValues, door: Door, config: Config, context: Context): Promise<DispatchRequest> {
+export async function buildRequest(source: TaskSource, door: Door, config: Config, context: Context): Promise<DispatchRequest> {
+  const { values } = source.told;
+  const outline = outlineOf(source.told, door, config, context);
+  const schema = schemaOf(values, context);
+  const env = environmentFor(values.env ?? [], config, context);
+  const prompt = await source.prompt();
+  if (outline.reviewOf === undefined && prompt.includes('{{review.output}}')) context.output.note(context.paintNotes.yellow('cmo: {{review.output}} stays in the task as it is: it is replaced only with --review-of'));
+  return { ...outline, id: dispatchId(context.now(), randomBytes(16)), prompt, env, ...(schema !== undefined && { schema }) };
+}
+
+/** What was said of one task, checked: its words, numbers and contradictions, its folder, and what the config file permits. */
+export function outlineOf(told: Told, door: Door, config: Config, context: Context): Outline {
+  const { values } = told;
   const cwd = resolve(context.cwd, values.cwd ?? '.');
-  const told: Omit<DispatchRequest, 'id' | 'prompt' | 'env'> = {
+  const outline: Outline = {
     cwd,
-    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites'),
+    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites'),
+    ...sandboxed(told),
     ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
     ...(values.noFailover && { failover: false }),
     class: values.class ?? door.class,
     maxWaitMs: values.maxWait === undefined ? door.maxWaitMs : values.maxWait,
     ...(values.label && { labels: Object.fromEntries(values.label.map(({ name, value }) => [name, value ?? ''])) }),
+    ...batchOf(values.batchName ?? door.batch),
     ...(context.env['CMO_ATTEMPT'] && { parent: context.env['CMO_ATTEMPT'] }),
   };
-  refuseProblems(door.command, checkRequest({ ...told, id: '', prompt: '-', env: {} }, policyConfig(config)));
-  checkFolder(cwd);
-  if (values.fullAccess && !config.allowFullAccess) throw new CmoError(errorBody('CMO_E_NOT_PERMITTED', '--full-access is not allowed here', { fix: 'set "allowFullAccess": true in the config file, on a box that you are willing to let an agent write to' }));
-  const schema = values.schema === undefined ? undefined : readSchemaFile(resolve(context.cwd, values.schema));
-  const env = environmentFor(values.env ?? [], config, context);
-  const prompt = await readPrompt({ ...pick(values, 'prompt'), ...(values.promptFile !== undefined && { promptFile: values.promptFile === '-' ? '-' : resolve(context.cwd, values.promptFile) }) }, context);
-  return { ...told, id: dispatchId(context.now(), await sixteenRandomBytes()), prompt, env, ...(schema !== undefined && { schema }) };
-}
-
-function checkFolder(cwd: string): void {
-  let stat;
-  try {
-    stat = statSync(cwd, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new CmoError(errorBody('CMO_E_CWD', `the working directory can't be entered: ${cwd}`, { details: [(error as Error).message] }));
+  refuseProblems(door.command, told, checkRequest({ ...outline, id: '', prompt: '-', env: {} }, policyConfig(config)));
+  checkFolder(cwd, labelOf(told, 'cwd'));
+  if (outline.fullAccess && !config.allowFullAccess) {
+    throw new CmoError(errorBody('CMO_E_NOT_PERMITTED', `${labelOf(told, values.fullAccess ? 'fullAccess' : 'sandbox')} is not allowed here`, { fix: 'set "allowFullAccess": true in the config file, on a box that you are willing to let an agent write to' }));
   }
-  if (!stat) throw new CmoError(errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}`));
-  if (!stat.isDirectory()) throw new CmoError(errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}`));
+  return outline;
 }
 
-function refuseProblems(command: string, problems: readonly Problem[]): void {
+export function schemaOf({ schema }: TaskValues, context: Context): unknown {
+  return schema === undefined ? undefined : readSchemaFile(resolve(context.cwd, schema));
+}
+
+/** codex' words for what --read-only, --write and --full-access say. A role that writes anyway needs no `write`, which counts in the decision. */
+function sandboxed({ values, where }: Told): Partial<Outline> {
+  const { sandbox, role } = values;
+  if (sandbox === undefined) return {};
+  if (sandbox === 'workspace-write' && values.fullAccess) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `${labelOf({ values, where }, 'sandbox')} ${sandbox} and full access together`, { fix: 'say one of them' }));
+  switch (sandbox) {
+    case 'read-only':
+      return { readOnly: true };
+    case 'danger-full-access':
+      return { fullAccess: true };
+    case 'workspace-write':
+      return accessOf(role === undefined ? {} : { role }) === 'write' && !values.readOnly ? {} : { write: true };
+  }
+}
+
+function batchOf(batch: string | undefined): { batch?: string } {
+  return batch === undefined ? {} : { batch };
+}
+
+function checkFolder(cwd: string, label: string): void {
+  const stat = statSync(cwd, { throwIfNoEntry: false });
+  if (!stat) throw new CmoError(errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`));
+  if (!stat.isDirectory()) throw new CmoError(errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`));
+}
+
+function refuseProblems(command: string, told: Told, problems: readonly Problem[]): void {
   const [first] = problems;
   if (!first) return;
   const contradictions = problems.every(({ code }) => code === 'CMO_E_UNSATISFIABLE');
   if (contradictions) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `these can't go together: ${first.seen}`, { details: problems.map(({ seen, allowed }) => `saw: ${seen}; allowed: ${allowed}`) }));
-  throw new CmoError(wrongValues(command, problems.map(({ field, seen, allowed, nearest }) => ({ flag: flagOf(field), seen, allowed, nearest }))));
+  throw new CmoError(wrongValues(command, problems.map(({ field, seen, allowed, nearest }) => ({ flag: labelOf(told, field), seen, allowed, nearest }))));
 }
 
-function flagOf(field: string): string {
+/** Where the member of a request was said: by a flag, or in a file. */
+function labelOf({ where }: Told, field: string): string {
   const flags = new Map<string, { name: string }>(Object.entries(TASK_FLAGS));
-  return flags.get(field)?.name ?? flags.get(field.replace(/Ms$/, ''))?.name ?? field;
+  const member = flags.has(field) ? field : field.replace(/Ms$/, '');
+  return where.get(member) ?? flags.get(member)?.name ?? field;
 }
 
 /** The named members that are there. */

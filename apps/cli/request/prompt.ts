@@ -13,23 +13,24 @@ export async function readPrompt({ prompt, promptFile }: PromptSource, context: 
   if (prompt !== undefined && promptFile !== undefined) {
     throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', '--prompt and --prompt-file together', { fix: 'say one of them' }));
   }
-  const text = prompt ?? textOf(promptFile === undefined || promptFile === '-' ? await readStdin(context) : readFile(promptFile));
+  const text = prompt ?? textOf(promptFile === undefined || promptFile === '-' ? await readStdin(context) : readFile(promptFile, '--prompt-file'), 'the prompt');
   if (text.trim() === '') throw new CmoError(errorBody('CMO_E_EMPTY_TASK'));
   return text;
 }
 
-function readFile(path: string): Buffer {
+/** `flag` is the one that named it. */
+export function readFile(path: string, flag: string): Buffer {
   try {
     const bytes = readFileSync(path);
     if (bytes.length > MOST_BYTES) throw tooLarge();
     return bytes;
   } catch (error) {
     if (error instanceof CmoError) throw error;
-    throw new CmoError(errorBody('CMO_E_USAGE', `the prompt file can't be read: ${path}`, { details: [(error as Error).message], fix: 'name an existing file with --prompt-file' }));
+    throw new CmoError(errorBody('CMO_E_USAGE', `${flag}: the file can't be read: ${path}`, { details: [(error as Error).message], fix: `name an existing file with ${flag}` }));
   }
 }
 
-async function readStdin({ output, paintNotes }: Context): Promise<Buffer> {
+export async function readStdin({ output, paintNotes }: Context): Promise<Buffer> {
   if (process.stdin.isTTY) throw new CmoError(errorBody('CMO_E_EMPTY_TASK', 'the task is empty: no prompt was given, and stdin is a terminal'));
   const notice = setTimeout(() => output.note(paintNotes.dim('cmo: waiting for the prompt on stdin (it ends where stdin ends)')), NOTICE_MS);
   const chunks: Buffer[] = [];
@@ -50,11 +51,11 @@ async function readStdin({ output, paintNotes }: Context): Promise<Buffer> {
 }
 
 /** A text that is not UTF-8 would reach the agent with its letters replaced. */
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CmoError(errorBody('CMO_E_USAGE', 'the prompt is not UTF-8 text', { fix: 'convert it: `iconv -f … -t UTF-8`' }));
+    throw new CmoError(errorBody('CMO_E_USAGE', `${what} is not UTF-8 text`, { fix: 'convert it: `iconv -f … -t UTF-8`' }));
   }
 }
 

@@ -1,0 +1,48 @@
+import { DISPATCH_ID, errorBody, isEnded, type DispatchRequest, type ErrorBody, type ReceiptLine } from '#contract';
+import type { Records } from '#store';
+
+/** What is to be graded: who really made it, and what it came to (null: only its receipt is left). Or why there is nothing to grade. */
+export type Reviewed = { ok: true; vendor: string; output: string | null } | { ok: false; error: ErrorBody };
+
+/** Stands in a reviewer's task for what is reviewed. Only this exact text, so that braces in a task mean nothing. */
+export const OUTPUT_TOKEN = '{{review.output}}';
+
+type Sources = { records: Pick<Records, 'read' | 'blob'>; receipts(dispatch: string): Promise<ReceiptLine[]> };
+
+/**
+ * The vendor of the attempt that answered, from the record, else from its receipt: where the first decision put the work says
+ * nothing, since a closed window moves it.
+ */
+export async function readReviewed(id: string, { records, receipts }: Sources): Promise<Reviewed> {
+  const record = DISPATCH_ID.test(id) ? await records.read(id) : null;
+  if (record === null) {
+    const line = (await receipts(id)).find((one) => one.kind === 'dispatch');
+    if (line === undefined) return refused('CMO_E_NO_DISPATCH', `nothing to review: no dispatch ${id}`);
+    return line.ok && line.vendor !== null ? { ok: true, vendor: line.vendor, output: null } : nothing(id, line.state);
+  }
+  if (!isEnded(record.state)) return refused('CMO_E_UNSATISFIABLE', `${id} has no output yet: it is ${record.state}`, `wait for it: \`cmo wait ${id}\``);
+  const made = record.history.findLast(({ outcome }) => outcome === 'ok');
+  if (record.state !== 'succeeded' || made === undefined) return nothing(id, record.state);
+  return { ok: true, vendor: made.vendor, output: await records.blob(id, 'result') };
+}
+
+function nothing(id: string, state: string): Reviewed {
+  return refused('CMO_E_UNSATISFIABLE', `${id} has no output: it ended ${state}`, `\`cmo show ${id}\` says why; what it left in its folder is reviewed with --independent-of`);
+}
+
+function refused(code: 'CMO_E_NO_DISPATCH' | 'CMO_E_UNSATISFIABLE', message: string, fix?: string): Reviewed {
+  return { ok: false, error: errorBody(code, message, fix === undefined ? {} : { fix }) };
+}
+
+/** The request as it is decided and run: independent of the real maker, and with the output in its place. */
+export function withReview(request: DispatchRequest, reviewed: Reviewed): { ok: true; request: DispatchRequest } | { ok: false; error: ErrorBody } {
+  if (!reviewed.ok) return reviewed;
+  const { vendor, output } = reviewed;
+  const asked = request.prompt.includes(OUTPUT_TOKEN);
+  if (asked && output === null) {
+    return { ok: false, error: errorBody('CMO_E_UNSATISFIABLE', `the output of ${request.reviewOf ?? ''} is not kept any more; only its receipt is`, { fix: `leave ${OUTPUT_TOKEN} out of the task, and name files instead` }) };
+  }
+  // split, so that neither the output's own `$&` nor a token inside it is read.
+  const prompt = asked ? request.prompt.split(OUTPUT_TOKEN).join(output ?? '') : request.prompt;
+  return { ok: true, request: { ...request, independentOf: vendor, prompt } };
+}
