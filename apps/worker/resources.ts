@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Config, LaneConfig } from '#contract';
+import type { CliVersions } from './cli-versions.js';
 import type { MeterFeed } from './meter-feed.js';
 import type { Meters } from './prober/meters.js';
 import type { Gate, Wakes } from '#gate';
@@ -32,6 +33,7 @@ export type Resources = {
   meters: MeterFeed;
   /** What attempts cost, and how that is learnt. */
   costs: Pick<Meters, 'costsOf' | 'costShown' | 'ledgers' | 'time'>;
+  versions: CliVersions;
   supervisor: SupervisorKind;
   node: string;
   log: Log;

@@ -261,11 +261,18 @@ class Tending {
     measureEnded(this.#r, this.#id, plan, seen);
     // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
     if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
-    const end = { ...seen, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
+    const cliVersion = seen.cliVersion ?? (await this.#version(plan, ended, environment));
+    const end = { ...seen, cliVersion, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);
     await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
+  }
+
+  /** Of a CLI that left without naming it: which one failed is what a person asks first. */
+  async #version(plan: RunPlan, ended: Ended, environment: Record<string, string>): Promise<string | null> {
+    const [cli] = plan.argv;
+    return cli !== undefined && ended.state === 'exited' && ended.exit.spawnError === null ? this.#r.versions.of(cli, environment) : null;
   }
 
   async #facts(record: DispatchRecord): Promise<LanesFacts> {

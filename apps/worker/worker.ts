@@ -5,6 +5,7 @@ import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { keys, openRecords, queueName } from '#store';
+import { cliVersions } from './cli-versions.js';
 import { laneDoor } from './doorkeeper.js';
 import { every } from './every.js';
 import { heartbeat } from './heartbeat.js';
@@ -90,6 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     tickets: openTickets(redis),
     folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
     outbox: { redis, folder: join(stateDir, 'receipts') },
+    versions: cliVersions(clock),
     supervisor,
     node: config.nodeId,
     log,
