@@ -25,9 +25,10 @@ export function environmentOf({ config }: Pick<Resources, 'config'>, submitted: 
 
 /**
  * Makes the run folder of the record's attempt: everything a supervisor and a successor need, and no claim.
+ * @param lost the attempt was started already, and its folder was removed by somebody: nothing may start from the new one
  * @returns its path; a folder that stands there already is kept as it is
  */
-export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment): Promise<string> {
+export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment, lost = false): Promise<string> {
   const { records, folders, config, node } = resources;
   const id = attemptId(record.id, record.attempt);
   const [prompt, schema] = await Promise.all([records.blob(record.id, 'prompt'), records.blob(record.id, 'schema')]);
@@ -82,7 +83,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     endpoint: endpointOf(lane)?.host ?? null,
   };
   const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
-  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined });
+  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined, lost });
   return made.folder;
 }
 

@@ -2,6 +2,7 @@ import { isEnded, parseAttemptId, type LaneConfig } from '#contract';
 import { keys } from '#store';
 import { findRun, listRuns, readPlan, readStatus, removeRun, voidClaim, type RunPlan } from '#runner';
 import { boundLease } from './bound-lease.js';
+import { flawOfRun, hasProcesses, remakeRun, setAside } from './lost-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { Roster } from './roster.js';
 
@@ -11,7 +12,8 @@ import type { Roster } from './roster.js';
  *   claimed, the record forgot it → the record is put back to running first (a Redis that came back with less)
  *   unclaimed, the record runs it → a start to be finished: a tender starts the supervisor, the claim decides
  *   unclaimed, the record doesn't → nothing was started: voided, then removed
- * and the other way round: a record that runs here without a folder goes back to the line.
+ *   can't be read any more        → set aside; what was started from it is ended and told as interrupted
+ * and the other way round: a record that runs here without a folder goes back to the line, unless its agent is seen at work.
  */
 export async function scan(resources: Resources, roster: Roster): Promise<void> {
   const { folders } = resources;
@@ -50,6 +52,13 @@ async function takeUp(resources: Resources, roster: Roster, run: { id: string; d
       if (!runsHere && record) await assertRun(resources, run, await readPlan(run.folder));
       break;
   }
+  const flaw = await flawOfRun(run.folder);
+  if (flaw !== null) {
+    await setAside(resources, run.id, flaw);
+    // What was started from it is told; else it is a record without a folder, and goes back to the line.
+    const remade = status.state !== 'unclaimed' && runsHere ? await remakeRun(resources, record) : null;
+    if (remade === null) return;
+  }
   log.info({ dispatch: run.dispatch, attempt: run.attempt, found: status.state }, 'adopted');
   roster.tend({ id: run.dispatch, attempt: run.attempt, folder: run.folder, adopted: true });
 }
@@ -74,7 +83,8 @@ async function assertRun(resources: Resources, run: { dispatch: string; attempt:
 }
 
 /** A record that says running here, without a folder or with one that is delivered: the crash came in between. */
-async function missingFolders({ redis, records, transitions, folders, node, tickets, log }: Resources, roster: Roster): Promise<void> {
+async function missingFolders(resources: Resources, roster: Roster): Promise<void> {
+  const { redis, records, transitions, folders, node, tickets, log } = resources;
   for (const id of await redis.smembers(keys.running(node))) {
     const record = await records.read(id);
     if (!record || record.state !== 'running' || record.node !== node) continue;
@@ -85,6 +95,12 @@ async function missingFolders({ redis, records, transitions, folders, node, tick
     if (found?.where === 'done') {
       // Delivered, but the Redis that took the delivery is gone: step 3 is repeated from the folder.
       roster.tend({ id, attempt: record.attempt, folder: found.folder, adopted: true });
+      continue;
+    }
+    const remade = (await hasProcesses(key)) ? await remakeRun(resources, record) : null;
+    if (remade !== null) {
+      log.error({ dispatch: id, attempt: record.attempt }, 'the run folder of an agent at work was removed: the agent is ended, and told as interrupted');
+      roster.tend({ id, attempt: record.attempt, folder: remade, adopted: true });
       continue;
     }
     if (await transitions.unstart(record, record.attempt, node)) {

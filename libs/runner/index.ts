@@ -17,6 +17,7 @@ export {
   removeRun,
   runFiles,
   runPath,
+  setAsideRun,
   writeReceipt,
   type MadeRun,
   type RunPaths,

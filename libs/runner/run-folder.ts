@@ -16,11 +16,18 @@ import { flawOf, parsePlan, planId, type RunPlan } from './run-plan.js';
  *   exit.json                        its last word: the CLI has left
  *   [cancel] receipt.json delivered  written by the tender; delivered folders move to runs/done
  */
-export type RunInput = { plan: RunPlan; prompt: string; schemaText?: string | undefined };
+export type RunInput = {
+  plan: RunPlan;
+  prompt: string;
+  schemaText?: string | undefined;
+  /** The attempt was started and its folder is lost: the new one is claimed from the first moment, by nobody who lives. */
+  lost?: boolean;
+};
 
 export type MadeRun = { made: boolean; folder: string; where: 'runs' | 'done' };
 
 const DONE = 'done';
+const BROKEN = 'broken';
 const UNNAMED = '.new-';
 
 export function runPath(runs: string, id: string): string {
@@ -39,7 +46,7 @@ export function runFiles(folder: string): RunPaths {
  * Makes the folder, whole or not at all, without `claim`. `made: false`: this attempt has its folder already, and that one
  * is kept as it is (a ticket delivered twice, or a start that died half-way).
  */
-export async function makeRun(runs: string, { plan, prompt, schemaText }: RunInput): Promise<MadeRun> {
+export async function makeRun(runs: string, { plan, prompt, schemaText, lost = false }: RunInput): Promise<MadeRun> {
   const flaw = flawOf(plan);
   if (flaw !== null) throw new RangeError(flaw);
   const known = findRun(runs, planId(plan));
@@ -52,6 +59,7 @@ export async function makeRun(runs: string, { plan, prompt, schemaText }: RunInp
     writeSynced(join(temp, 'prompt'), prompt),
     writeSynced(join(temp, 'plan.json'), `${JSON.stringify(plan)}\n`),
     schemaText === undefined ? undefined : writeSynced(join(temp, 'schema.json'), schemaText),
+    lost ? writeSynced(join(temp, 'claim'), '{}\n') : undefined,
   ]);
   const folder = runPath(runs, planId(plan));
   try {
@@ -147,6 +155,16 @@ export async function markDelivered(runs: string, id: string): Promise<string> {
   await syncFolder(join(runs, DONE));
   await syncFolder(runs);
   return done;
+}
+
+/** For a folder that can't be read any more: it is kept for a look, out of the way. @returns where it lies now */
+export async function setAsideRun(runs: string, id: string): Promise<string> {
+  const broken = join(runs, BROKEN);
+  await mkdir(broken, { recursive: true, mode: 0o700 });
+  const aside = join(broken, `${id}-${randomUUID().slice(0, 8)}`);
+  await rename(runPath(runs, id), aside);
+  await syncFolder(runs);
+  return aside;
 }
 
 /** For a folder that never started anything and that no record wants. */

@@ -22,6 +22,7 @@ import {
   removeRun,
   runFiles,
   runPath,
+  setAsideRun,
   voidClaim,
   writeReceipt,
 } from '#runner';
@@ -238,4 +239,18 @@ test('a folder copied from another box keeps its names but not its processes', a
   linkSync(join(folder, 'claim.tmp'), join(folder, 'claim'));
   renameSync(runs, `${runs}-copied`);
   expect(await readStatus(runPath(`${runs}-copied`, id))).toMatchObject({ state: 'claimed', alive: false });
+});
+
+test('a folder made for a lost attempt is claimed from the first moment, by nobody who lives', async () => {
+  const { folder } = await makeRun(tempRuns(), { plan, prompt: 'the prompt', lost: true });
+  expect(await readStatus(folder)).toMatchObject({ state: 'claimed', alive: false });
+  expect((await voidClaim(folder)).voided).toBe(false);
+});
+
+test('a folder that is set aside makes room for another, and is kept', async () => {
+  const { runs } = await made();
+  const aside = await setAsideRun(runs, id);
+  expect(readFileSync(join(aside, 'prompt'), 'utf8')).toBe('the prompt');
+  expect(await listRuns(runs)).toEqual([]);
+  expect((await makeRun(runs, { plan, prompt: 'again' })).made).toBe(true);
 });
