@@ -27,7 +27,7 @@ export async function main(args) {
 async function checkSources() {
   const checks = [
     ['types (tsc -b)', bin('tsc'), ['-b']],
-    ['the vendor simulator (node --test)', process.execPath, ['--test', 'test/vendor-sim/test/']],
+    ['the vendor simulator (node --test)', process.execPath, ['--test', '--test-reporter=dot', 'test/vendor-sim/test/']],
     ['lint (eslint .)', bin('eslint'), ['.']],
   ];
   const counts = [];
