@@ -21,3 +21,4 @@ export { checkRequest, taskOf } from './read-request.js';
 export { checkNumber, shown, unknownWord, wrongValue, type Problem } from './problem.js';
 export { nearest, editDistance } from './nearest.js';
 export { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, COST_FLOOR, LEAST_SAMPLES, MOST_SAMPLES, type CostLedger, type CostReading, type CostRun, type CostRunFacts, type CostSample } from './cost-estimate.js';
+export { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from './limits-facts.js';

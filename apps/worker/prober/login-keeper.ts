@@ -133,7 +133,7 @@ export function loginKeeper({ config, environment, clock, log, wanted, changed, 
       one.looked = Number.NEGATIVE_INFINITY;
     },
     async settled() {
-      await Promise.all([...watched.values()].map(({ repair: under }) => under));
+      await Promise.all([...watched.values()].flatMap(({ repair: under }) => (under === null ? [] : [under])));
     },
   };
 }

@@ -1,0 +1,61 @@
+import { CmoError, errorBody, nearest, type LimitsData } from '#contract';
+import { laneState, percentOf } from '#policy/bands';
+import { factsOfLimits } from '#policy/limits-facts';
+import { limitsOf } from '../client/limits.js';
+import { command } from '../command.js';
+import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
+import { line, whole } from '../flags/readers.js';
+import { printData } from '../output/json.js';
+
+export const guard = command({
+  name: 'guard',
+  summary: 'exit 0 while there is room, 3 when there is none, for scripts',
+  words: { shown: '', min: 0, max: 0 },
+  flags: {
+    lane: valued('--lane', 'LANE', line('the id of a lane'), 'only this lane (default: the best one)'),
+    below: valued('--below', 'PERCENT', whole(1, 100), 'room is effective use below this (default: where critical begins)'),
+    ...OUTPUT_FLAGS,
+  },
+  output: 'human',
+  schema: 'cmo.guard/1',
+  examples: ['cmo guard && ./nightly.sh', 'cmo guard --lane claude --below 50'],
+  notes: ['A lane whose use is not known is asked for first; if it stays unknown, that is no room.'],
+  async run({ values }, context) {
+    const asked = values.lane ?? null;
+    let data = await limitsOf(context, false).catch((error: unknown) => {
+      if (error instanceof CmoError) return null;
+      throw error;
+    });
+    if (data === null || judge(data, asked, values.below, context.now()).percent === null) data = await limitsOf(context, true);
+    const found = judge(data, asked, values.below, context.now());
+    if (context.json) printData(context, 'cmo.guard/1', found);
+    else context.output.note(found.why);
+    return found.safe ? 0 : 3;
+  },
+});
+
+type Judged = { safe: boolean; lane: string | null; percent: number | null; below: number; why: string };
+
+/** The emptiest lane that takes work; `percent` null: none of them is known. */
+function judge(data: LimitsData, asked: string | null, limit: number | undefined, now: number): Judged {
+  const below = limit ?? data.pressure.critical;
+  const facts = factsOfLimits(data, now);
+  const ids = Object.keys(facts);
+  if (asked !== null && !ids.includes(asked)) {
+    const near = nearest(asked, ids);
+    throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `--lane: saw ${JSON.stringify(asked.slice(0, 80))}; allowed: ${ids.join(', ')}${near === null ? '' : `; nearest: ${near}`}`));
+  }
+  const lanes = Object.entries(facts)
+    .filter(([id]) => asked === null || id === asked)
+    .map(([id, one]) => ({ id, state: laneState(one, '', data.pressure).state, percent: percentOf(one, '') }));
+  const open = lanes.filter(({ state }) => state !== 'exhausted' && state !== 'missing');
+  const known = open.flatMap(({ id, percent }) => (percent === null ? [] : [{ id, percent }])).sort((a, b) => a.percent - b.percent);
+  const [best] = known;
+  if (best) {
+    const percent = Number(best.percent.toFixed(1));
+    return { safe: percent < below, lane: best.id, percent, below, why: `${best.id} is at ${percent}%, ${percent < below ? 'below' : 'not below'} ${below}%` };
+  }
+  const why = open.length > 0 ? `what is left on ${open.map(({ id }) => id).join(', ')} is not known` : `no lane takes work: ${lanes.map(({ id, state }) => `${id} ${state}`).join(', ')}`;
+  // Nothing to ask for when every lane is shut.
+  return { safe: false, lane: null, percent: open.length > 0 ? null : 100, below, why };
+}

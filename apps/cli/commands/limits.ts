@@ -1,0 +1,44 @@
+import { CmoError, errorBody, type LimitsData } from '#contract';
+import { laneState } from '#policy/bands';
+import { factsOfLimits } from '#policy/limits-facts';
+import { readMetersFile } from '../client/meters-file.js';
+import { command } from '../command.js';
+import { on, OUTPUT_FLAGS } from '../flags/flag.js';
+import { limitsLine, limitsText } from '../output/limits-text.js';
+
+export const limits = command({
+  name: 'limits',
+  summary: 'what is really left of each window',
+  words: { shown: '', min: 0, max: 0 },
+  flags: {
+    refresh: on('--refresh', 'ask the vendors now (starts the daemon)'),
+    line: on('--line', 'one line for a prompt or a status bar; reads a file and asks nobody'),
+    ...OUTPUT_FLAGS,
+  },
+  output: 'json-in-pipes',
+  schema: 'cmo.limits/1',
+  examples: ['cmo limits', 'cmo limits --refresh', 'cmo limits --line'],
+  notes: ['Exit 3 when no lane is usable. Percents are the vendors’, with their source and age; what is not known is called unknown.'],
+  async run({ values }, context) {
+    const now = context.now();
+    if (values.line) {
+      if (values.refresh) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', '--line and --refresh together: a status bar must never wait for a vendor', { fix: 'say one of them' }));
+      const file = readMetersFile(context.paths);
+      context.output.line(file === null ? 'cmo: no meter read yet' : limitsLine(file, context.paint, now));
+      return 0;
+    }
+    const { limitsOf } = await import('../client/limits.js');
+    const data = await limitsOf(context, values.refresh === true);
+    if (context.json) {
+      const [{ limitsJson }, { printJson }] = await Promise.all([import('../output/limits-json.js'), import('../output/json.js')]);
+      printJson(context, limitsJson(data, now));
+    } else for (const text of limitsText(data, context.paint, now)) context.output.line(text);
+    return usableLanes(data, now).length > 0 ? 0 : 3;
+  },
+});
+
+/** Lanes that take work now: neither exhausted nor without a CLI. */
+function usableLanes(data: LimitsData, now: number): string[] {
+  const facts = factsOfLimits(data, now);
+  return Object.entries(facts).flatMap(([lane, one]) => (['exhausted', 'missing'].includes(laneState(one, '', data.pressure).state) ? [] : [lane]));
+}
