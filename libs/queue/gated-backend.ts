@@ -23,8 +23,10 @@ export interface Doorkeeper {
 const NOTHING: [] = [];
 /** How long a worker is deaf after its admission or its fetch failed, ms. */
 const AFTER_ERROR_MS = 500;
-/** A marker score so far away that the loop fetches nothing more. */
-const NEVER = Number.MAX_SAFE_INTEGER;
+/** What a worker that closes still waits for an answer of Redis, ms: long if it is there, short if it is away. */
+const LAST_ANSWER_MS = 1_000;
+/** A marker with a score so far away that the loop fetches nothing more. */
+const LEAVE = { member: '', score: Number.MAX_SAFE_INTEGER };
 
 export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend> {
   return (name, options, context) => {
@@ -35,11 +37,21 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     const failed = backend.moveToFailed.bind(backend);
     const disconnect = backend.disconnectBlocking.bind(backend);
     const reconnect = backend.reconnectBlocking.bind(backend);
+    const close = backend.close.bind(backend);
     let closing = new AbortController();
     let shut: ((signal: AbortSignal) => Promise<void>) | null = null;
 
+    /** What was asked, or null when a close was asked for and the answer is still not there: Redis is away. */
+    const unlessLeft = async <T>(asked: Promise<T>, late: (answer: T) => unknown = () => {}): Promise<T | null> => {
+      const left = closed(closing.signal, LAST_ANSWER_MS);
+      const answer = await Promise.race([asked, left.promise]).finally(left.forget);
+      if (answer === null) asked.then(late).catch(() => {});
+      return answer;
+    };
+
     const fetchAdmitted = async (token: string, workerName?: string): ReturnType<typeof fetchNext> => {
-      const admission = await door.admit(token);
+      const admission = await unlessLeft(door.admit(token), (answer) => answer.ok && door.giveBack(token));
+      if (!admission) return NOTHING;
       if (!admission.ok) {
         shut = admission.sleep;
         return NOTHING;
@@ -48,12 +60,12 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
       let found = false;
       try {
         if (closing.signal.aborted) return NOTHING;
-        const answer = await fetchNext(token, workerName);
-        found = Boolean(answer[0]);
+        const answer = await unlessLeft(fetchNext(token, workerName));
+        found = Boolean(answer?.[0]);
         // BullMQ's own answer is passed on unchanged: its fourth member sets the sleep until the next delayed ticket.
-        return answer;
+        return answer ?? NOTHING;
       } finally {
-        if (!found) await door.giveBack(token);
+        if (!found) await unlessLeft(door.giveBack(token));
       }
     };
 
@@ -70,12 +82,16 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     };
 
     backend.waitForJob = async (blockTimeout) => {
-      if (closing.signal.aborted) return { member: '', score: NEVER };
-      if (!shut) return waitOnMarker(blockTimeout);
+      if (closing.signal.aborted) return LEAVE;
       const sleep = shut;
-      await sleep(closing.signal);
-      shut = null;
-      return closing.signal.aborted ? { member: '', score: NEVER } : null;
+      if (sleep) {
+        await sleep(closing.signal);
+        shut = null;
+        return closing.signal.aborted ? LEAVE : null;
+      }
+      const left = closed(closing.signal, 0);
+      const marker = await Promise.race([waitOnMarker(blockTimeout), left.promise]).finally(left.forget);
+      return closing.signal.aborted ? LEAVE : marker;
     };
 
     // Fetching the next job in the same step as a finish would pass the gate by.
@@ -83,15 +99,39 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
     backend.moveToFailed = (job, reason, remove, token, _fetchNext, fields) => failed(job, reason, remove, token, false, fields);
 
     // Not `close`: the worker waits for its main loop before it closes the backend (4.3 s while shut, measured).
-    backend.disconnectBlocking = (wait) => {
+    backend.disconnectBlocking = async (wait = true) => {
       closing.abort();
-      return disconnect(wait);
+      const client = await backend.blockingClient;
+      // ioredis never says `end` of a connection that is disconnected between two tries to reconnect.
+      await disconnect(wait && client?.status !== 'reconnecting');
     };
+    // Nor does such a connection ever answer the `quit` of a close in order; nothing is in flight on it.
+    backend.close = () => close(true);
     // A worker that was paused comes back by this; one that closes never calls it.
     backend.reconnectBlocking = () => {
       if (closing.signal.aborted) closing = new AbortController();
       return reconnect();
     };
     return backend;
+  };
+}
+
+/** Settles with null `after` ms once the signal is aborted; `forget` takes the listener and the timer back. */
+function closed(signal: AbortSignal, after: number): { promise: Promise<null>; forget: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  let settle = (): void => {};
+  const promise = new Promise<null>((resolve) => {
+    settle = () => {
+      timer = setTimeout(() => resolve(null), after);
+    };
+  });
+  if (signal.aborted) settle();
+  else signal.addEventListener('abort', settle);
+  return {
+    promise,
+    forget() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', settle);
+    },
   };
 }

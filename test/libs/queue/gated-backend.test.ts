@@ -172,6 +172,49 @@ test('a close that comes between the admission and the fetch fetches nothing and
   expect((await auditGate(redis, 'codex')).ids).toEqual([]);
 });
 
+describe('a close while Redis is away', () => {
+  // The connection that BullMQ blocks on is then between two tries to reconnect, and so it is for a moment after every restart.
+  const closes = async (prepare: (one: Station, there: Desk, client: Redis) => Promise<unknown>): Promise<void> => {
+    const own = await startRedis();
+    try {
+      const client = own.client();
+      const there = openDesk(client, testConfig());
+      await there.meter(10);
+      const one = await openStation(client, { config: woken() });
+      await prepare(one, there, client);
+      await own.kill();
+      await soon(() => client.status === 'reconnecting', 'the connection to be lost');
+      await one.close();
+      client.disconnect();
+    } finally {
+      await own.close();
+    }
+  };
+
+  test('comes to its end when it was refused', () =>
+    closes(async (one, there, client) => {
+      await client.hset(keys.gate('codex').flags, 'paused', '1');
+      await there.submit();
+      await soon(() => one.refusals.length > 0, 'a refusal');
+    }));
+
+  test('comes to its end when it waited for tickets', () =>
+    closes(async (one, there) => {
+      const record = await there.submit();
+      await soon(() => one.started.length === 1, 'it to start');
+      await soon(async () => !(await there.tickets.exists(record)), 'its ticket to be gone');
+    }));
+
+  test('comes to its end when it has just been asking for a place', () =>
+    closes(async (one, there, client) => {
+      await client.hset(keys.gate('codex').flags, 'paused', '1');
+      await there.submit();
+      await soon(() => one.refusals.length > 0, 'a refusal');
+      // It wakes when it is away, and what it asks then gets no answer.
+      client.once('close', () => one.wakes.local());
+    }));
+});
+
 describe('an opening', () => {
   test('that is told starts what waits, in order, without the fallback', async () => {
     await shut();
