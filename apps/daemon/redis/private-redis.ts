@@ -5,10 +5,11 @@ import { identityOf, isAlive } from '#runner/process-identity';
 import type { Log } from '#api';
 import { ask } from './ask.js';
 import { askToLeave } from './ask-to-leave.js';
+import { mendAppendOnly } from './mend-append-only.js';
 import type { PrivateRedis, RedisPatience, RedisPlace } from './place.js';
 import { answersWithin, probe, serverPid } from './probe.js';
 import { serversOnFolder } from './servers-on-folder.js';
-import { startServer } from './start-server.js';
+import { startServer, type ServerStart } from './start-server.js';
 
 /**
  * The one Redis of a state folder. Two servers on one folder write one append-only file, and a second takes the socket
@@ -82,7 +83,7 @@ async function underLock({ place, program, env, patience, log }: RedisOptions, l
   const found = await adopted(place, patience, lock, log);
   if (found) return found;
   if (program === null) return { ok: false, error: errorBody('CMO_E_REDIS_MISSING') };
-  const start = await startServer(program, place, env, patience);
+  const start = await startMended(program, place, env, patience, log);
   if (!start.ok) return start;
   const identity = identityOf(start.pid);
   if (!identity || !(await lock.update({ role: 'server', socket: place.socket }, identity))) {
@@ -93,6 +94,16 @@ async function underLock({ place, program, env, patience, log }: RedisOptions, l
   await ask(place.socket, ['BGREWRITEAOF']);
   log.info({ redisPid: start.pid }, 'private Redis started');
   return { ok: true, redis: { socket: place.socket, pid: start.pid, started: true } };
+}
+
+/** A server that refuses its file for a hole in it gets the file without the hole, once. */
+async function startMended(program: string, place: RedisPlace, env: Record<string, string>, patience: RedisPatience, log: Log): Promise<ServerStart> {
+  const start = await startServer(program, place, env, patience);
+  if (start.ok || start.error.details?.some((line) => line.includes('Bad file format reading the append only file')) !== true) return start;
+  const mended = await mendAppendOnly(place.folder, Date.now());
+  if (mended.length === 0) return start;
+  log.warn({ mended }, 'a full disk or a power cut had left holes in the append-only file of Redis: they were taken out, and the file is kept as it was');
+  return startServer(program, place, env, patience);
 }
 
 /** A server of this folder that the lock did not name: its starter died in between, or the lock was removed by hand. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { Redis } from 'ioredis';
@@ -215,4 +215,17 @@ test('a stop where none runs is no error', async () => {
   expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
   rmSync(place.state, { recursive: true });
   expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
+});
+
+test('a file with a hole, as a full disk leaves it, is mended at the next start, and nothing behind the hole is lost', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => redis.set('before', '1'));
+  await killNow(first.pid);
+  const files = join(place.place.folder, 'appendonlydir');
+  const last = readdirSync(files).filter((name) => name.endsWith('.incr.aof')).sort().at(-1) ?? '';
+  appendFileSync(join(files, last), `${'\0'.repeat(316)}*3\r\n$3\r\nSET\r\n$6\r\nbehind\r\n$1\r\n2\r\n`);
+  const second = await up(place);
+  expect(await say(second.socket, (redis) => redis.mget('before', 'behind'))).toEqual(['1', '2']);
+  expect(place.heard.some((line) => line.includes('holes'))).toBe(true);
 });
