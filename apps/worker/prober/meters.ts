@@ -96,7 +96,7 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     if (now < found.at || now - found.at > INSTALLED_MS) found = { at: now, lanes: Object.fromEntries(config.lanes.map((lane) => [lane.id, findExecutable(lane.command, environment['PATH'] ?? '') !== null])) };
     return found.lanes;
   };
-  const file = metersFile(stateDir, clock);
+  const file = metersFile(stateDir, (error) => log.warn({ error: String(error) }, 'meters.json could not be written'));
   const claude = claudeProbe({ keeper, turns, time, clock, take: (reading) => feed.take(reading) });
   const begun = (): Prober => {
     prober ??= startProber({ config, node: config.nodeId, log, redis: own, gate: looking, meters: feed, time, turns, keeper, costs, claude, installed, picture: (data) => file.offer(data) });
@@ -121,6 +121,7 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     start: () => void begun(),
     async stop() {
       await prober?.stop();
+      await file.stop();
       await ledgers.written();
       own.disconnect();
     },

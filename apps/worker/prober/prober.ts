@@ -42,7 +42,7 @@ export type ProberParts = Pick<Resources, 'config' | 'node' | 'log'> & {
   claude: (lane: LaneConfig, asked?: boolean) => Promise<Asked>;
   /** Lanes whose CLI the daemon finds. */
   installed: () => Record<string, boolean>;
-  picture: (data: LimitsData) => Promise<void>;
+  picture: (data: LimitsData) => void;
 };
 
 /** While nothing waits or runs, it is looked whether that is still so this often, ms. */
@@ -128,7 +128,7 @@ export function startProber(parts: ProberParts): Prober {
       await costs.refresh();
     }
     active = (await Promise.all(accounts.map((account) => lookAt(account, now)))).some(Boolean);
-    await picture(await limits());
+    picture(await limits());
   }
 
   const looking = every(config.timing.probeMs, 'the prober', look, log);
@@ -146,7 +146,7 @@ export function startProber(parts: ProberParts): Prober {
       }));
       await costs.refresh();
       const data = await limits();
-      await picture(data);
+      picture(data);
       return data;
     },
     look,
