@@ -8,6 +8,7 @@ export function waitingLooks(gate: Pick<Gate, 'look'>, lanes: readonly LaneConfi
   const asked = new Map<string, Promise<Admission>>();
   return async (record) => {
     if (record.state !== 'queued') return null;
+    if (record.behind !== undefined) return { for: 'slot', why: `${record.behind} works in its folder, and one of the two is to be alone there`, until: null };
     const lane = lanes.find((candidate) => candidate.id === record.lane);
     if (!lane) return { for: 'slot', why: `no lane ${record.lane ?? ''} is configured here`, until: null };
     const key = JSON.stringify([lane.id, record.class, record.cost]);

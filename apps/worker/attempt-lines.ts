@@ -3,6 +3,7 @@ import {
   errorBody,
   type AttemptReceipt,
   type Began,
+  type DiffStat,
   type ErrorBody,
   type Failure,
   type NextStep,
@@ -29,6 +30,8 @@ export type RunEnd = {
   resumable: string | null;
   /** As the CLI itself named it. */
   cliVersion: string | null;
+  /** Of a writer in a git tree whose plan has the same from before. */
+  after?: DiffStat | null;
   /** What it was taken to cost, as its receipt keeps it. */
   cost?: NonNullable<AttemptReceipt['cost']>;
   notes: string[];
@@ -100,6 +103,7 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
       adopted,
       ...(end.cost ? { cost: end.cost } : {}),
       fenced,
+      ...(plan.before && end.after ? { diff: { before: plan.before, after: end.after } } : {}),
       notes: [...(plan.takesUp ? [plan.takesUp] : []), ...end.notes],
     },
   };

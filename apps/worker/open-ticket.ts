@@ -17,12 +17,13 @@ import { boundLease } from './bound-lease.js';
  * finish. A ticket that doesn't fit is dropped without a word; the record decides, tickets are only the order.
  */
 export function ticketOpener(resources: Resources, lane: LaneConfig, slots: NodeSlots, roster: Roster): (job: Job<TicketData>, token: string) => Promise<void> {
-  const { records, gate, transitions, config, node, clock, log, costs } = resources;
+  const { records, gate, transitions, config, node, clock, log, costs, places } = resources;
 
   return async (job, token) => {
     const { id, attempt } = job.data;
     const key = attemptId(id, attempt);
     let opening = true;
+    let entered = false;
     const giveBack = async (): Promise<void> => {
       if (!opening) return;
       opening = false;
@@ -45,6 +46,16 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
         return;
       }
       const { decision, changed } = confirmed;
+      const { cwd, exclusive = false } = record.request;
+      const place = places.enter(key, { cwd, writes: record.access === 'write', exclusive });
+      if (!place.ok) {
+        await giveBack();
+        places.park(id, cwd);
+        await transitions.behind(record, place.holder);
+        log.info({ dispatch: id, attempt, holder: place.holder }, 'its folder is in use: it waits for that one to end');
+        return;
+      }
+      entered = true;
       const folder = await prepareRun(resources, record, lane, decision, submitted);
       const cost = costs.costsOf(lane, decision.tier);
       const answer = await transitions.start({
@@ -68,6 +79,7 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
           throw new WaitingError();
         case 'yes':
           opening = false;
+          entered = false;
           slots.becomeRun();
           await roster.tend({ id, attempt, folder, adopted: false }).started;
           return;
@@ -77,6 +89,7 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
       if (!(error instanceof WaitingError)) log.error({ dispatch: id, attempt, error: String(error) }, 'a ticket could not be opened; the sweeper adds it again');
       throw error;
     } finally {
+      if (entered) places.leave(key);
       roster.opening.delete(key);
     }
   };

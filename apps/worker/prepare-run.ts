@@ -4,6 +4,7 @@ import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type Dispatc
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
+import { diffStat } from './diff-stat.js';
 import type { Resources } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
@@ -31,7 +32,11 @@ export function environmentOf({ config }: Pick<Resources, 'config'>, submitted: 
 export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment, lost = false): Promise<string> {
   const { records, folders, config, node } = resources;
   const id = attemptId(record.id, record.attempt);
-  const [prompt, schema] = await Promise.all([records.blob(record.id, 'prompt'), records.blob(record.id, 'schema')]);
+  const [prompt, schema, before] = await Promise.all([
+    records.blob(record.id, 'prompt'),
+    records.blob(record.id, 'schema'),
+    record.access === 'write' && !lost ? diffStat(record.request.cwd, submitted['PATH'] ?? '') : null,
+  ]);
   if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
 
   const adapter = adapterFor(lane.kind);
@@ -79,6 +84,8 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     session: resume ?? (lane.kind === 'claude' ? fresh : null),
     resumed: resume !== null,
     takesUp: takesUpOf(takeUp, record, lane.id),
+    before,
+    ...(record.request.exclusive && { exclusive: true }),
     cliVersion: null,
     endpoint: endpointOf(lane)?.host ?? null,
   };

@@ -8,6 +8,7 @@ import type { Outbox } from '#receipts';
 import type { Tickets, Transitions } from '#queue';
 import type { SupervisorKind } from '#runner';
 import type { Records } from '#store';
+import type { WorkPlaces } from './work-places.js';
 
 /** pino's shape, as much of it as is used. Prompts, environments and results never go in. */
 export interface Log {
@@ -34,6 +35,7 @@ export type Resources = {
   /** What attempts cost, and how that is learnt. */
   costs: Pick<Meters, 'costsOf' | 'costShown' | 'ledgers' | 'time'>;
   versions: CliVersions;
+  places: WorkPlaces;
   supervisor: SupervisorKind;
   node: string;
   log: Log;

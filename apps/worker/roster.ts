@@ -18,7 +18,7 @@ export interface Roster {
 
 export type RunRef = { id: string; attempt: number; folder: string; adopted: boolean };
 
-export function makeRoster(start: (run: RunRef) => Tender, ended: () => void): Roster {
+export function makeRoster(start: (run: RunRef) => Tender, ended: (attempt: string) => void): Roster {
   const tenders = new Map<string, Tender>();
   return {
     opening: new Set(),
@@ -30,7 +30,7 @@ export function makeRoster(start: (run: RunRef) => Tender, ended: () => void): R
       tenders.set(key, tender);
       void tender.done.then(() => {
         tenders.delete(key);
-        ended();
+        ended(key);
       });
       return tender;
     },

@@ -24,6 +24,7 @@ import { keepConclusion, readConclusion } from './conclusion-file.js';
 import { installedLanes } from './confirm-lane.js';
 import { deliver } from './deliver.js';
 import { readEndedBy, writeEndedBy } from './ended-by.js';
+import { diffStat } from './diff-stat.js';
 import { environmentOf, submittedEnvironment } from './prepare-run.js';
 import { progressTeller } from './progress.js';
 import { readRunEnd } from './run-end.js';
@@ -31,6 +32,7 @@ import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
 import { Watch } from './watch.js';
+import { besideNotes, placeOf } from './work-places.js';
 import { withoutSecrets } from './without-secrets.js';
 
 /**
@@ -130,6 +132,7 @@ class Tending {
     const { folder } = this.#run;
     const plan = await readPlan(folder);
     if (!plan) throw new Error(`no readable plan in ${folder}`);
+    this.#r.places.found(this.#id, placeOf(plan));
     const concluded = await readConclusion(folder);
     if (concluded) {
       await deliver(this.#r, await this.#record(), folder, plan.account, concluded);
@@ -182,7 +185,7 @@ class Tending {
     const err = openSpool(join(folder, 'err'), { capBytes: ERR_CAP_BYTES });
     let watch: Watch | null = null;
     let ending: Promise<unknown> | null = null;
-    const teller = progressTeller(this.#r, this.#run);
+    const teller = progressTeller(this.#r, this.#run, () => this.#r.places.beside(this.#id));
     const changes = watchFolder(folder, { fallbackMs: LOOK_MS, restMs: GATHER_MS });
     this.#signals.onPoke(changes.wake);
     try {
@@ -262,7 +265,8 @@ class Tending {
     // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
     if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
     const cliVersion = seen.cliVersion ?? (await this.#version(plan, ended, environment));
-    const end = { ...seen, cliVersion, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...(await meterNotes(this.#r, plan, seen))] };
+    const after = plan.before ? await diffStat(plan.cwd, environment['PATH'] ?? '', plan.before.head) : null;
+    const end = { ...seen, cliVersion, after, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...besideNotes(this.#r.places.beside(this.#id)), ...(await meterNotes(this.#r, plan, seen))] };
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);

@@ -20,6 +20,7 @@ import { makeRoster } from './roster.js';
 import { scan } from './scan.js';
 import { sweep } from './sweeper.js';
 import { startTender } from './tender.js';
+import { workPlaces } from './work-places.js';
 
 export type WorkerOptions = {
   /** A connection of kind `worker`: it must reconnect without end. The worker makes its subscribers from it. */
@@ -92,6 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
     outbox: { redis, folder: join(stateDir, 'receipts') },
     versions: cliVersions(clock),
+    places: workPlaces((dispatches) => void bringBack(resources, dispatches)),
     supervisor,
     node: config.nodeId,
     log,
@@ -100,7 +102,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 
   const slots = nodeSlots(config.slots.node, () => roster.count(), () => wakes.local());
-  const roster = makeRoster((run) => startTender(resources, run), () => slots.runEnded());
+  const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
+    resources.places.leave(attempt);
+    slots.runEnded();
+  });
 
   const cancels = redis.duplicate({ connectionName: 'cmo:cancels' });
   cancels.on('error', () => {});
@@ -159,6 +164,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await resources.tickets.close();
     },
   };
+}
+
+/** Dispatches whose folder is free again get their tickets; should that fail, the sweeper gives them theirs. */
+async function bringBack({ records, transitions, tickets, log }: Resources, dispatches: readonly string[]): Promise<void> {
+  try {
+    for (const id of dispatches) {
+      const record = await records.read(id);
+      if (!record || (record.state !== 'queued' && record.state !== 'retrying')) continue;
+      await transitions.behind(record, null);
+      await tickets.add([record]);
+    }
+  } catch (error) {
+    log.warn({ error: error instanceof Error ? error.message : String(error) }, 'work that waited for its folder could not be brought back; the sweeper does it');
+  }
 }
 
 async function recount({ gate, log }: Resources): Promise<void> {

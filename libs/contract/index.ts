@@ -8,7 +8,6 @@ export * from './errors.js';
 export * from './config.js';
 export * from './request.js';
 export * from './record.js';
-export * from './receipt.js';
 export * from './progress.js';
 export * from './logs.js';
 export * from './receipt.js';

@@ -13,6 +13,8 @@ export type Progress = {
   /** Called and not yet back. */
   toolsRunning: number;
   outputTokens: number;
+  /** Other attempts that write in its folder at the same time; absent: none. */
+  beside?: string[];
   /** When it last showed life, ms by Redis' clock: what came since is its silence. */
   movedAt: number;
 };

@@ -1,5 +1,16 @@
 import type { EndState, FailureClass, Independence, Length, Outcome, Role } from './words.js';
+import type { Decision } from './decision.js';
 import type { Usage } from './failure.js';
+
+/** How far a git tree is from the commit that stood there when the attempt began. */
+export type DiffStat = {
+  head: string;
+  files: number;
+  insertions: number;
+  deletions: number;
+  /** Files and folders that git does not know. */
+  untracked: number;
+};
 
 /** One line per started attempt. `id` = `<dispatch>.<n>`; readers drop repeats by (kind, id). */
 export type AttemptReceipt = {
@@ -38,6 +49,8 @@ export type AttemptReceipt = {
   cost?: { points: Record<string, number>; measured: boolean };
   /** A late result of an attempt that was fenced: evidence, never the answer. */
   fenced: boolean;
+  /** Of a writer in a git tree; absent where it could not be told. */
+  diff?: { before: DiffStat; after: DiffStat };
   notes: string[];
 };
 
@@ -76,6 +89,8 @@ export type DispatchReceipt = {
   needsLook: boolean;
   error: string | null;
   notes: string[];
+  /** The last one, with the facts it was made from: `cmo replay` makes it again. Absent in lines of older versions. */
+  decision?: Decision;
 };
 
 export type ReceiptLine = AttemptReceipt | DispatchReceipt;

@@ -81,6 +81,8 @@ export type DispatchRecord = {
   takeUp: TakeUp | null;
   error: ErrorBody | null;
   needsLook: boolean;
+  /** The attempt that works in its folder and keeps it waiting (`--exclusive`); absent: none. */
+  behind?: string;
   /** Of the attempt that runs; absent until it is known. */
   progress?: Progress;
 };

@@ -32,6 +32,8 @@ export type DispatchRequest = {
   failover?: boolean;
   fullAccess?: boolean;
   retryWrites?: boolean;
+  /** The only writer in its folder on its node while it runs. */
+  exclusive?: boolean;
   class?: DispatchClass;
   /** How long it may wait for quota, ms; null = without end. `run` sends 0 unless told, `submit` null. */
   maxWaitMs?: number | null;

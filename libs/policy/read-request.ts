@@ -38,7 +38,7 @@ export function checkRequest(request: DispatchRequest, config: PolicyConfig): Pr
     if (problem !== null) problems.push(problem);
   }
   if (request.class !== undefined && !CLASSES.includes(request.class)) problems.push(unknownWord('class', request.class, CLASSES));
-  for (const field of ['write', 'readOnly', 'failover', 'fullAccess', 'retryWrites'] as const) {
+  for (const field of ['write', 'readOnly', 'failover', 'fullAccess', 'retryWrites', 'exclusive'] as const) {
     const value: unknown = request[field];
     if (value !== undefined && typeof value !== 'boolean') problems.push(wrongValue(field, value, 'true or false'));
   }

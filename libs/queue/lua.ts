@@ -7,6 +7,7 @@ import change from './lua/change.lua';
 import cancel from './lua/cancel.lua';
 import unstart from './lua/unstart.lua';
 import assertRun from './lua/assert-run.lua';
+import behind from './lua/behind.lua';
 import progress from './lua/progress.lua';
 
 const parts = { ...gateParts, record: recordLua };
@@ -20,4 +21,5 @@ export const operations = {
   unstart: script('unstart', unstart, parts),
   assertRun: script('assert-run', assertRun, parts),
   progress: script('progress', progress),
+  behind: script('behind', behind),
 };

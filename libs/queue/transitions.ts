@@ -23,6 +23,8 @@ export interface Transitions {
   unstart(record: DispatchRecord, attempt: number, node: string): Promise<boolean>;
   /** What the attempt that runs has done so far. False: it does not run any more. @param silentMs since it last showed life */
   progress(id: string, node: string, silentMs: number, progress: Omit<Progress, 'movedAt'>): Promise<boolean>;
+  /** A waiting dispatch stands behind an attempt that works in its folder; null: no more. */
+  behind(record: DispatchRecord, holder: string | null): Promise<boolean>;
   assertRun(r: { id: string; attempt: number; node: string; lane: string; account: string; tier: string; cost: CostVector; home: string; ttlMs: number }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
 }
 
@@ -84,6 +86,10 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
     async progress(id, node, silentMs, progress) {
       const argument = { k, id, attempt: progress.attempt, node, silent: Math.max(Math.round(silentMs), 0), progress: JSON.stringify(progress) };
       return (await evaluate(redis, operations.progress, [keys.record(id)], argument)) === 1;
+    },
+
+    async behind({ id, attempt }, holder) {
+      return (await evaluate(redis, operations.behind, [keys.record(id)], { k, id, attempt, holder: holder ?? undefined })) === 1;
     },
 
     async assertRun({ id, attempt, node, lane, account, tier, cost, home, ttlMs }) {

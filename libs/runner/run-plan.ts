@@ -37,6 +37,9 @@ const schema = z.object({
   resumed: z.boolean(),
   /** How it takes up earlier work, as its receipt says it; null: it doesn't. */
   takesUp: z.optional(z.nullable(z.enum(['resumed', 'repair', 'continued', 're-run']))),
+  /** Of a writer in a git tree, before it began. */
+  before: z.optional(z.nullable(z.object({ head: z.string(), files: z.number(), insertions: z.number(), deletions: z.number(), untracked: z.number() }))),
+  exclusive: z.optional(z.boolean()),
   cliVersion: z.nullable(z.string()),
   /** `<host>` when the lane's configuration points the CLI elsewhere. */
   endpoint: z.nullable(z.string()),

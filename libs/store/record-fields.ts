@@ -102,6 +102,7 @@ export function parseRecord(fields: Fields): DispatchRecord | null {
     takeUp: JSON.parse(get('takeUp') || 'null') as DispatchRecord['takeUp'],
     error: JSON.parse(get('error')) as DispatchRecord['error'],
     needsLook: get('needsLook') === '1',
+    ...(get('state') === 'queued' && get('behind') !== '' && get('behindAs') === get('attempt') ? { behind: get('behind') } : {}),
     ...progressOf(get),
   };
 }

@@ -35,6 +35,12 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
   return lines;
 }
 
+/** What is odd about a run whatever became of it: other agents that wrote in its folder at the same time. */
+export function oddities({ receipts }: Pick<Envelope, 'receipts'>, paint: Paint): string[] {
+  const others = new Set(receipts.flatMap(({ notes }) => notes.flatMap((note) => (note.startsWith('beside:') ? note.slice('beside:'.length).split(',') : []))));
+  return others.size === 0 ? [] : [paint.yellow(`other agents wrote in the same folder meanwhile: ${[...others].join(', ')} (\`--exclusive\` waits for them)`)];
+}
+
 export function independenceText({ independence, degradedReview }: Pick<Envelope, 'independence' | 'degradedReview'>): string | null {
   if (independence === undefined) return null;
   return degradedReview ? `review degraded: ${independence}` : independence;

@@ -1,6 +1,6 @@
 import type { Envelope } from '#contract';
 import type { Context } from '../command.js';
-import { failureLines, summaryLine } from './envelope-text.js';
+import { failureLines, oddities, summaryLine } from './envelope-text.js';
 import { printJson } from './json.js';
 
 /**
@@ -13,7 +13,7 @@ export async function printEnvelope(context: Context, envelope: Envelope, option
   else if (envelope.ok) output.line(envelope.result ?? '');
   const told = context.json ? output.stderrIsTerminal : true;
   if (told && (options.summary || !envelope.ok)) {
-    for (const line of [summaryLine(envelope, paintNotes, now()), ...failureLines(envelope, paintNotes, now())]) output.note(line);
+    for (const line of [summaryLine(envelope, paintNotes, now()), ...oddities(envelope, paintNotes), ...failureLines(envelope, paintNotes, now())]) output.note(line);
   }
   await output.flushed();
   if (output.closed()) output.note(`cmo: the reader of stdout has left; \`cmo result ${envelope.dispatchId}\` prints it again`);

@@ -1,4 +1,4 @@
-import { isEnded, shownProgress, type AttemptReceipt, type DispatchRecord, type PastAttempt, type Progress, type ShowData } from '#contract';
+import { isEnded, shownProgress, type AttemptReceipt, type DiffStat, type DispatchRecord, type PastAttempt, type Progress, type ShowData } from '#contract';
 import { waitingText } from './envelope-text.js';
 import { paintBand, paintState, type Paint } from './paint.js';
 import { doneSoFar } from './progress-text.js';
@@ -56,6 +56,7 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
   if (attempt.session) lines.push(field('session', attempt.session, paint));
   if (receipt?.adopted) lines.push(field('note', 'adopted: its worker was restarted while it ran', paint));
   if (receipt?.endpoint) lines.push(field('endpoint', receipt.endpoint, paint));
+  if (receipt?.diff) lines.push(field('tree', `${diffText(receipt.diff.before)} before, ${diffText(receipt.diff.after)} after`, paint));
   for (const note of receipt?.notes ?? []) lines.push(field('note', note, paint));
   if (attempt.next !== '') lines.push(field('then', attempt.next, paint));
   return lines;
@@ -72,6 +73,11 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
   if (record.needsLook) lines.push(paint.yellow('it may have written files: look at its folder before you run it again'));
   if (record.state === 'succeeded') lines.push(field('answer', `cmo result ${record.id}`, paint));
   return lines;
+}
+
+/** `3 files +12 −4, 1 untracked`, from the commit that stood there at the start. */
+function diffText({ files, insertions, deletions, untracked }: DiffStat): string {
+  return `${files} ${files === 1 ? 'file' : 'files'} +${insertions} −${deletions}${untracked > 0 ? `, ${untracked} untracked` : ''}`;
 }
 
 function progressLines(progress: Progress, paint: Paint, now: number): string[] {

@@ -39,7 +39,7 @@ export function outlineOf(told: Told, door: Door, config: Config, context: Conte
   const cwd = resolve(context.cwd, values.cwd ?? '.');
   const outline: Outline = {
     cwd,
-    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites'),
+    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites', 'exclusive'),
     ...sandboxed(told),
     ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
     ...(values.noFailover && { failover: false }),

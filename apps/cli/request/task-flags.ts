@@ -29,6 +29,7 @@ export const TASK_FLAGS = {
   fullAccess: on('--full-access', 'no sandbox at all; must be allowed in the config file'),
   sandbox: valued('--sandbox', 'WORD', word(SANDBOXES), `${SANDBOXES.join(', ')}: the same as --read-only, --write, --full-access`),
   retryWrites: on('--retry-writes', 'run an agent again although it may have written'),
+  exclusive: on('--exclusive', 'be the only one that writes in its folder: wait for the others there, and let them wait'),
   class: valued('--class', 'CLASS', word(CLASSES), `${CLASSES.join(', ')}: who goes first (default: interactive at a terminal, else normal)`),
   maxWait: valued('--max-wait', 'DUR', durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max), 'wait so long for a window: 90, 15m, 8h, 2d, forever'),
   env: repeated('--env', 'NAME[=VALUE]', variable, 'give the agent this variable too'),

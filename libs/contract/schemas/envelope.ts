@@ -12,7 +12,7 @@ const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 export const errorSchema = z.object({ code: z.enum(CODES), message: text, details: maybe(z.array(text)), fix: text, retryAfter: maybe(orNull(instant)) });
 export const errorIsRight: Same<z.infer<typeof errorSchema>, ErrorBody> = true;
 
-const progressSchema = z.object({ session: orNull(text), steps: count, tools: byName(count), toolsRunning: count, outputTokens: count, silentMs: ms });
+const progressSchema = z.object({ session: orNull(text), steps: count, tools: byName(count), toolsRunning: count, outputTokens: count, beside: maybe(z.array(text)), silentMs: ms });
 export const progressIsRight: Same<z.infer<typeof progressSchema>, ShownProgress> = true;
 
 /** What run, wait and result print of one dispatch. */

@@ -2,7 +2,10 @@ import * as z from 'zod/mini';
 import { NUMBERS } from '../bounds.js';
 import type { AttemptReceipt, DispatchReceipt } from '../receipt.js';
 import { usageSchema } from './attempt.js';
+import { decisionSchema } from './decision.js';
 import { access, attemptId, byName, count, dispatchId, endState, failureClass, flag, independence, instant, length, maybe, ms, orNull, outcome, role, text, within, type Same } from './words.js';
+
+const diffStat = z.object({ head: text, files: count, insertions: count, deletions: count, untracked: count });
 
 /** One line for each started attempt. */
 export const attemptReceiptSchema = z.object({
@@ -37,6 +40,7 @@ export const attemptReceiptSchema = z.object({
   adopted: flag,
   cost: maybe(z.object({ points: byName(z.number()), measured: flag })),
   fenced: flag,
+  diff: maybe(z.object({ before: diffStat, after: diffStat })),
   notes: z.array(text),
 });
 export const attemptReceiptIsRight: Same<z.infer<typeof attemptReceiptSchema>, AttemptReceipt> = true;
@@ -74,6 +78,7 @@ export const dispatchReceiptSchema = z.object({
   needsLook: flag,
   error: orNull(text),
   notes: z.array(text),
+  decision: maybe(decisionSchema),
 });
 export const dispatchReceiptIsRight: Same<z.infer<typeof dispatchReceiptSchema>, DispatchReceipt> = true;
 

@@ -29,6 +29,7 @@ export const requestSchema = z.strictObject({
   failover: maybe(flag),
   fullAccess: maybe(flag),
   retryWrites: maybe(flag),
+  exclusive: maybe(flag),
   class: maybe(dispatchClass),
   maxWaitMs: maybe(orNull(within(NUMBERS.maxWaitMs))),
   batch: maybe(batchName),

@@ -22,7 +22,7 @@ describe('a running attempt', () => {
     expect(seen.session).toMatch(/^[0-9a-f-]{36}$/);
     const later = await waitUntil(async () => {
       const progress = (await box.records.read(id))?.progress;
-      return progress && Object.keys(progress.tools).length > 0 ? progress : null;
+      return progress && Object.keys(progress.tools).length > 0 && progress.toolsRunning === 0 ? progress : null;
     });
     expect(later).toMatchObject({ attempt: 1, tools: lane === 'codex' ? { command_execution: 1 } : { Bash: 1 }, toolsRunning: 0 });
     expect(later.steps).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ test('progress is told at once with the session, then every three seconds and on
     },
   };
   const quiet = { info() {}, warn() {}, error() {} };
-  const teller = progressTeller({ transitions: transitions as never, node: 'n', clock: () => now, log: quiet }, { id: 'd', attempt: 1 });
+  const teller = progressTeller({ transitions: transitions as never, node: 'n', clock: () => now, log: quiet }, { id: 'd', attempt: 1 }, () => []);
   const tell = async (steps: number, session: string | null, movedAt: number): Promise<void> => {
     teller.tell({ session, model: null, cliVersion: null, steps, tools: {}, toolsRunning: 0, outputTokens: 0 }, movedAt);
     await Promise.resolve();

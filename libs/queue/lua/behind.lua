@@ -1,0 +1,9 @@
+-- behind: a waiting dispatch stands behind another attempt that works in its folder, or does no more. Changes nothing else.
+-- KEYS 1 the record. ARGV[1] JSON { k, id, attempt, holder? }
+-- Reply 1 noted, 0 it does not wait as that attempt any more.
+local a = cjson.decode(ARGV[1])
+local rec = redis.call('HMGET', KEYS[1], 'state', 'attempt')
+if not ((rec[1] == 'queued' or rec[1] == 'retrying') and rec[2] == tostring(a.attempt)) then return 0 end
+if a.holder then redis.call('HSET', KEYS[1], 'behind', a.holder, 'behindAs', a.attempt) else redis.call('HDEL', KEYS[1], 'behind', 'behindAs') end
+redis.call('PUBLISH', a.k.changed, a.id)
+return 1
