@@ -25,6 +25,8 @@ async function main(): Promise<number> {
     // As after a kill -9: what runs is adopted by the next daemon.
     process.exit(ERRORS.CMO_E_BUG.exit);
   });
+  // Something that was started beside the rest failed, and nobody had thought of it: what waits through a night must not wait for that.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'));
   // It has no terminal; a closed one must not end it.
   process.on('SIGHUP', () => undefined);
   let signalled: NodeJS.Signals | null = null;

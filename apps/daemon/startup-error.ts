@@ -16,8 +16,14 @@ function pathIn(state: string): string {
 export function writeStartupError(state: string, error: ErrorBody): void {
   const path = pathIn(state);
   const temp = `${path}.${process.pid}`;
-  writeFileSync(temp, JSON.stringify({ schema: 'cmo.startup-error/1', stamp: randomUUID(), error }), { mode: 0o600 });
-  renameSync(temp, path);
+  try {
+    writeFileSync(temp, JSON.stringify({ schema: 'cmo.startup-error/1', stamp: randomUUID(), error }), { mode: 0o600 });
+    renameSync(temp, path);
+  } catch (failed) {
+    // On a full disk each try would leave an empty one.
+    rmSync(temp, { force: true });
+    throw failed;
+  }
 }
 
 export function clearStartupError(state: string): void {

@@ -206,9 +206,12 @@ class Tending {
         if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
         const verdict = watch.verdict(now, reader.progress().toolsRunning);
         if (verdict !== null && ending === null) {
-          ending = this.#end(plan, verdict, status.state === 'running' ? status.cli : null).finally(() => {
-            ending = null;
-          });
+          ending = this.#end(plan, verdict, status.state === 'running' ? status.cli : null)
+            // A full disk takes no reason down: it is tried again at the next look.
+            .catch((error: unknown) => this.#r.log.warn({ dispatch: this.#run.id, error: error instanceof Error ? error.message : String(error) }, 'a run could not be ended; it is tried again'))
+            .finally(() => {
+              ending = null;
+            });
         }
         await changes.changed();
       }
