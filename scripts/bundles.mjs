@@ -16,7 +16,7 @@ const coldApart = {
   name: 'cold-apart',
   setup(api) {
     const cold = readFileSync(new URL('../apps/cli/cold.ts', import.meta.url), 'utf8');
-    const modules = [...cold.matchAll(/from '(?:\.\/commands\/([a-z-]+)\.js|(#[a-z/-]+))'/g)].map(([, command, lib]) => command ?? lib);
+    const modules = [...cold.matchAll(/from '(?:\.\/(?:commands|plan|request)\/([a-z-]+)\.js|(#[a-z/-]+))'/g)].map(([, command, lib]) => command ?? lib);
     api.onResolve({ filter: /^(?:\.{1,2}\/|#)/ }, ({ path, kind }) => {
       const name = path.startsWith('#') ? path : path.replace(/^.*\//, '').replace(/\.js$/, '');
       return kind === 'dynamic-import' && modules.includes(name) ? { path: './cold.mjs', external: true } : undefined;

@@ -40,5 +40,6 @@ export function dispatchLine(record: DispatchRecord, state: EndState): DispatchR
     needsLook: record.needsLook,
     error: record.error === null ? null : `${record.error.code}: ${record.error.message}`.slice(0, 500),
     notes: decision.notes,
+    decision,
   };
 }

@@ -1,6 +1,7 @@
 import type { DispatchRequest, ErrorBody, SubmitData } from '#contract';
 import { attend } from '../client/attend.js';
 import { DaemonClient } from '../client/daemon.js';
+import { refreshed } from '../client/refreshed.js';
 import { command } from '../command.js';
 import { printAttended, printEnd } from '../output/print-attended.js';
 import { buildRequest } from '../request/build.js';
@@ -32,7 +33,7 @@ export const run = command({
     const config = configOrRefusal(context);
     const client = new DaemonClient(context.paths);
     if (values.batch !== undefined) {
-      const { buildBatch, withNames } = await import('../request/batch.js');
+      const { buildBatch, withNames } = await import('../request/build-batch.js');
       const batch = await buildBatch(values.batch, values, { command: 'run', class: 'batch', maxWaitMs: null }, config, context);
       const ids = batch.requests.map(({ id }) => id);
       const submit = async () => {
@@ -42,7 +43,9 @@ export const run = command({
       return printAttended(context, ids, await attend(client, { ids, submit, forMs: null, onEnd: (envelope) => printEnd(context, envelope) }, context), batch.name);
     }
     const interactive = context.output.stderrIsTerminal && !context.env['CMO_ATTEMPT'];
-    const request = await buildRequest(await taskFrom('run', values, context), { command: 'run', class: interactive ? 'interactive' : 'normal', maxWaitMs: 0 }, config, context);
+    const source = await taskFrom('run', values, context);
+    const request = await buildRequest(source, { command: 'run', class: interactive ? 'interactive' : 'normal', maxWaitMs: 0 }, config, context);
+    await refreshed([source.told.values], context);
     return printAttended(context, [request.id], await attend(client, { ids: [request.id], submit: () => sent(client, [request]), forMs: null }, context));
   },
 });

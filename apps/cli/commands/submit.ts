@@ -2,6 +2,7 @@ import { CmoError, isEnded, type DispatchRequest, type SubmitData } from '#contr
 import type { Outcome } from '../client/answer.js';
 import { batchData } from '../client/batch.js';
 import { DaemonClient } from '../client/daemon.js';
+import { refreshed } from '../client/refreshed.js';
 import { command, type Context } from '../command.js';
 import { EXIT_BATCH, exitOfEnvelope } from '../exit-code.js';
 import { failureLines, summaryLine } from '../output/envelope-text.js';
@@ -25,13 +26,15 @@ export const submit = command({
     const config = configOrRefusal(context);
     const client = new DaemonClient(context.paths);
     if (values.batch !== undefined) {
-      const { buildBatch, withNames } = await import('../request/batch.js');
+      const { buildBatch, withNames } = await import('../request/build-batch.js');
       const batch = await buildBatch(values.batch, values, { command: 'submit', class: 'batch', maxWaitMs: null }, config, context);
       const outcome = await sent(client, batch.requests);
       if (!outcome.ok) throw new CmoError(withNames(batch, outcome.error));
       return printBatch(outcome.data, batch.name, context);
     }
-    const request = await buildRequest(await taskFrom('submit', values, context), { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
+    const source = await taskFrom('submit', values, context);
+    const request = await buildRequest(source, { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
+    await refreshed([source.told.values], context);
     const outcome = await sent(client, [request]);
     if (!outcome.ok) throw new CmoError(outcome.error);
     const [envelope] = outcome.data.dispatches;

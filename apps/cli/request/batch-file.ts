@@ -18,6 +18,7 @@ const PROMPT_KEYS = ['prompt', 'prompt-file'];
 
 /** Every entry of a file of JSON lines, or of a folder of dispatch files in the order of their names. The flags win over each. */
 export async function readBatch(path: string, flags: TaskValues, context: Context): Promise<BatchEntry[]> {
+  refuseTogether(flags);
   const entries = await entriesOf(path, context);
   if (entries.length === 0) throw refused(`${path} holds no task`, 'a line for each task, or a dispatch file for each');
   if (entries.length > BOUNDS.dispatches) throw refused(`${path} holds ${entries.length} tasks`, `at most ${BOUNDS.dispatches} in one batch: submit it in parts, with one --batch-name`);
@@ -93,4 +94,9 @@ function kebab(key: string): string {
 
 function refused(what: string, allowed: string): CmoError {
   return new CmoError(errorBody('CMO_E_USAGE', `--batch: saw that ${what}; allowed: ${allowed}`, { fix: 'see `cmo help submit`' }));
+}
+
+function refuseTogether({ prompt, promptFile, dispatch }: TaskValues): void {
+  const [flag] = Object.entries({ '--prompt': prompt, '--prompt-file': promptFile, '--dispatch': dispatch }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (flag !== undefined) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `--batch and ${flag} together`, { fix: 'each task of a batch stands in its file: say one of them' }));
 }

@@ -33,6 +33,7 @@ export const TASK_FLAGS = {
   class: valued('--class', 'CLASS', word(CLASSES), `${CLASSES.join(', ')}: who goes first (default: interactive at a terminal, else normal)`),
   maxWait: valued('--max-wait', 'DUR', durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max), 'wait so long for a window: 90, 15m, 8h, 2d, forever'),
   env: repeated('--env', 'NAME[=VALUE]', variable, 'give the agent this variable too'),
+  refresh: on('--refresh', 'ask the vendors what is left first'),
   batchName: valued('--batch-name', 'NAME', batchName, 'the batch it belongs to'),
   label: repeated('--label', 'NAME=TEXT', label, 'a note on the record'),
   ...OUTPUT_FLAGS,

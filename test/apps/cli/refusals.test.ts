@@ -55,6 +55,7 @@ const WRONG: [command: string, flag: string, value: string, ...says: string[]][]
   ['run', '--review-of', 'd-1', '"d-1"', 'the id of a dispatch: d- and 26 characters'],
   ['run', '--sandbox', 'workspace', '"workspace"', 'read-only, workspace-write, danger-full-access'],
   ['run', '--batch-name', 'a b', '"a b"', 'a name of at most 64 letters, digits, . _ and -'],
+  ['run', '--refresh', '=1', 'it takes no value'],
   ['run', '--batch', '', '""', 'the path of a file or a folder'],
   ['run', '--json', '=1', 'it takes no value'],
   ['run', '--human', '=1', 'it takes no value'],
@@ -83,6 +84,10 @@ const WRONG: [command: string, flag: string, value: string, ...says: string[]][]
   ['config', '--origin', '=1', 'it takes no value'],
   ['config', '--human', '=1', 'it takes no value'],
   ['config', '--json', '=1', 'it takes no value'],
+  ['replay', '--human', '=1', 'it takes no value'],
+  ['replay', '--json', '=1', 'it takes no value'],
+  ['selftest', '--human', '=1', 'it takes no value'],
+  ['selftest', '--json', '=1', 'it takes no value'],
   ['up', '--human', '=1', 'it takes no value'],
   ['up', '--json', '=1', 'it takes no value'],
   ['down', '--kill', '=1', 'it takes no value'],
@@ -102,9 +107,9 @@ test('the table above walks every flag of every command', async () => {
   const walked = new Set(WRONG.map(([command, flag]) => `${command} ${flag}`));
   const missing: string[] = [];
   for (const entry of COMMANDS) {
-    // submit has the flags of run, from the same table.
+    // submit and plan have the flags of run, from the same table.
     const { flags } = await entry.load();
-    for (const { name } of Object.values(flags)) if (!walked.has(`${entry.name === 'submit' ? 'run' : entry.name} ${name}`)) missing.push(`${entry.name} ${name}`);
+    for (const { name } of Object.values(flags)) if (!walked.has(`${['submit', 'plan'].includes(entry.name) ? 'run' : entry.name} ${name}`)) missing.push(`${entry.name} ${name}`);
   }
   expect(missing).toEqual([]);
 });

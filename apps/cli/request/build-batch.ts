@@ -1,8 +1,10 @@
 import { CmoError, errorBody, type Config, type DispatchRequest, type ErrorBody } from '#contract';
+import { refreshed } from '../client/refreshed.js';
 import type { Context } from '../command.js';
 import { wrongLines } from '../flags/parse.js';
 import { batchNameOf, readBatch, type BatchEntry } from './batch-file.js';
 import { buildRequest, type Door } from './build.js';
+import type { TaskSource } from './task-source.js';
 import type { TaskValues } from './told.js';
 
 /** A batch that is right as far as this side can tell; `names[i]` says where `requests[i]` was read. */
@@ -13,17 +15,23 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Every entry is looked at before one is refused, and with one that is wrong there is no batch. */
 export async function buildBatch(path: string, flags: TaskValues, door: Door, config: Config, context: Context): Promise<Batch> {
-  refuseTogether(flags);
   const entries = await readBatch(path, flags, context);
-  const requests: DispatchRequest[] = [];
+  const requests = await refuseEntries(entries, door.command, (source) => buildRequest(source, door, config, context));
+  await refreshed(entries.flatMap(({ read }) => (read.ok ? [read.source.told.values] : [])), context);
+  const batch = flags.batchName ?? batchNameOf(path, requests[0]?.id ?? '');
+  return { name: batch, names: entries.map(({ name }) => name), requests: requests.map((request, i) => ({ ...request, id: inOrder(request.id, i), batch })) };
+}
+
+/** What `make` makes of each entry; throws what is wrong with all of them when it is wrong with one. */
+export async function refuseEntries<T>(entries: readonly BatchEntry[], command: string, make: (source: TaskSource) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
   const errors: ErrorBody[] = [];
   for (const { name, read } of entries) {
     if (!read.ok) errors.push(errorBody('CMO_E_UNKNOWN_VALUE', undefined, { details: wrongLines(read.wrong) }));
-    else await buildRequest(read.source, door, config, context).then((one) => requests.push(one), (error: unknown) => errors.push(named(error, name)));
+    else await make(read.source).then((one) => made.push(one), (error: unknown) => errors.push(named(error, name)));
   }
-  if (errors.length > 0) throw new CmoError(refusalOf(errors, entries, door.command));
-  const batch = flags.batchName ?? batchNameOf(path, requests[0]?.id ?? '');
-  return { name: batch, names: entries.map(({ name }) => name), requests: requests.map((request, i) => ({ ...request, id: inOrder(request.id, i), batch })) };
+  if (errors.length > 0) throw new CmoError(refusalOf(errors, entries, command));
+  return made;
 }
 
 /** The daemon numbers what it refuses; a person knows lines and files. */
@@ -33,11 +41,6 @@ export function withNames({ names, requests }: Batch, error: ErrorBody): ErrorBo
     return requests.reduce((line, { id }, i) => line.replaceAll(id, names[i] ?? id), numbered);
   };
   return { ...error, message: told(error.message), ...(error.details && { details: error.details.map(told) }) };
-}
-
-function refuseTogether({ prompt, promptFile, dispatch }: TaskValues): void {
-  const [flag] = Object.entries({ '--prompt': prompt, '--prompt-file': promptFile, '--dispatch': dispatch }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (flag !== undefined) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `--batch and ${flag} together`, { fix: 'each task of a batch stands in its file: say one of them' }));
 }
 
 function named(error: unknown, name: string): ErrorBody {

@@ -1,0 +1,40 @@
+import type { AccountMeter, Config, LimitsData, MeterLane } from '#contract';
+import { LIMITS_STALE_MS } from '#policy/limits-facts';
+import { findExecutable } from '#runner/find-executable';
+import { readMetersFile } from '../client/meters-file.js';
+import type { Context } from '../command.js';
+
+/**
+ * What is known without asking anybody: the lanes that are configured, with their CLIs on this PATH, and the meters as the
+ * daemon last wrote them. `age` in ms, null: no daemon has written any. Past an hour they say nothing, which is told.
+ */
+export type Picture = { data: LimitsData; age: number | null; stale: boolean };
+
+export async function pictureOf(context: Context, config: Config, refresh: boolean): Promise<Picture> {
+  const read = refresh ? await (await import('../client/limits.js')).limitsOf(context, true) : readMetersFile(context.paths);
+  const now = context.now();
+  const age = read === null ? null : Math.max(0, now - Date.parse(read.writtenAt));
+  const data: LimitsData = {
+    node: config.nodeId,
+    writtenAt: read?.writtenAt ?? new Date(now).toISOString(),
+    pressure: config.pressure,
+    accounts: accountsOf(config, read, context.env['PATH'] ?? ''),
+  };
+  return { data, age, stale: age === null || age > LIMITS_STALE_MS };
+}
+
+/** The configuration of now says which lanes there are; what the file tells of others is of no use. */
+function accountsOf(config: Config, read: LimitsData | null, path: string): AccountMeter[] {
+  return [...new Set(config.lanes.map(({ account }) => account))].map((account) => {
+    const known = read?.accounts.find((one) => one.account === account);
+    const told = known?.lanes ?? [];
+    const lanes = config.lanes.flatMap((lane): MeterLane[] =>
+      lane.account === account
+        ? [{ id: lane.id, vendor: lane.vendor, kind: lane.kind, command: lane.command, installed: findExecutable(lane.command, path) !== null, endpoint: null, hold: told.find(({ id }) => id === lane.id)?.hold ?? null }]
+        : [],
+    );
+    return { ...(known ?? { ...UNREAD, account }), lanes };
+  });
+}
+
+const UNREAD: Omit<AccountMeter, 'account' | 'lanes'> = { windows: [], inFlight: 0, paused: false, closed: null, reading: null, freshnessMs: 0, lastRunEndedAt: null, dark: null, costs: [] };
