@@ -40,6 +40,8 @@ export type ApiResources = {
   receipts(dispatch: string): Promise<ReceiptLine[]>;
   /** What an attempt's CLI wrote, whole lines from a byte on; null: its run folder is not on this node. */
   output(attempt: string, from: number): Promise<OutputPart | null>;
+  /** The agent of an attempt waits for one of its own, or does no more: its slot is another's meanwhile. */
+  lend(attempt: string, lent: boolean): void;
   /** Writes the line of a dispatch that this request has ended in the queue. */
   writeLine(dispatch: string): Promise<void>;
   /** What is known of every account's windows, as it is and asked anew. */

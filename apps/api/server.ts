@@ -2,6 +2,7 @@ import { BOUNDS } from '#contract';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { installAnswers } from './answers.js';
+import { lending } from './lending.js';
 import type { ApiResources } from './resources.js';
 import { cancelRoute } from './routes/cancel.js';
 import { dispatchRoute } from './routes/dispatch.js';
@@ -37,10 +38,11 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   });
   const requests = countRequests(app);
   let closing = false;
+  const lent = lending(resources.lend);
   const ends = watchEnds(resources.records, resources.changes);
   installAnswers(app, resources.log);
   submitRoute(app, resources);
-  dispatchRoute(app, resources, ends);
+  dispatchRoute(app, resources, ends, lent);
   listRoute(app, resources);
   showRoute(app, resources);
   logsRoute(app, resources, () => closing);
@@ -56,6 +58,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
     async close() {
       closing = true;
       ends.close();
+      lent.close();
       await untilOr(() => requests.open() === 0, DRAIN_MS);
       await app.close();
     },

@@ -15,10 +15,10 @@ import { runOutput } from './run-output.js';
 /** What the worker knows of costs, logins and meters; null until it has started. */
 type WorkerMeters = Worker['meters'];
 
-export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: Config; env: Environment; log: Log; daemon: ApiResources['daemon']; meters: () => WorkerMeters | null };
+export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: Config; env: Environment; log: Log; daemon: ApiResources['daemon']; meters: () => WorkerMeters | null; lend: ApiResources['lend'] };
 
 /** The real things behind the HTTP interface. */
-export function apiResources({ redis, changes, paths, config, env, log, daemon, meters }: ApiParts): ApiResources {
+export function apiResources({ redis, changes, paths, config, env, log, daemon, meters, lend }: ApiParts): ApiResources {
   const records = openRecords(redis);
   // On the api's own connection: it must fail, not wait, while Redis is away.
   const gate = openGate(redis, config, (lane, tier) => meters()?.costsOf(lane, tier) ?? laneCost(lane));
@@ -54,6 +54,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
     receipts: receiptLookup(paths.receipts),
     output: (attempt, from) => runOutput(paths.runs, attempt, from),
+    lend,
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: paths.receipts }, dispatch);
     },

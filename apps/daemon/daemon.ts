@@ -87,6 +87,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       env,
       log,
       meters: () => worker?.meters ?? null,
+      lend: (attempt, lent) => void worker?.lend(attempt, lent).catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
       daemon: {
         about: () => Promise.resolve({ pid: process.pid, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
         shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to' }),

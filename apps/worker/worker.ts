@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import type { Config, LanesFacts, LimitsData } from '#contract';
+import { attemptId, type Config, type LanesFacts, type LimitsData } from '#contract';
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
@@ -42,6 +42,8 @@ export type WorkerOptions = {
 export interface Worker {
   runningCount(): number;
   idle(): boolean;
+  /** While the agent of this attempt waits for one of its own, its slots are another's: the account's, and the node's. */
+  lend(attempt: string, lent: boolean): Promise<void>;
   /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
   stop(options: { kill: boolean }): Promise<void>;
   meters: {
@@ -101,9 +103,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     random,
   };
 
-  const slots = nodeSlots(config.slots.node, () => roster.count(), () => wakes.local());
+  /** Attempts of this node whose agents wait for their own. */
+  const lent = new Set<string>();
+  const slots = nodeSlots(config.slots.node, () => roster.count() - lent.size, () => wakes.local());
   const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
     resources.places.leave(attempt);
+    lent.delete(attempt);
     slots.runEnded();
   });
 
@@ -114,6 +119,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   // Before the first fetch: what runs here is found, adopted and counted.
   await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
+  await gate.recall(config.nodeId);
   const look = async (): Promise<void> => {
     await scan(resources, roster);
     if (options.soleNode) await gate.asserted();
@@ -148,10 +154,26 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   meters.start();
 
+  let lending: Promise<void> = Promise.resolve();
+  async function lendOne(attempt: string, lend: boolean): Promise<void> {
+    const tender = roster.all().find((one) => attemptId(one.dispatch, one.attempt) === attempt);
+    const account = tender && (await records.read(tender.dispatch))?.account;
+    if (!account || !roster.has(attempt)) return;
+    if (lend) lent.add(attempt);
+    else lent.delete(attempt);
+    await gate.lend(attempt, account, lend);
+    if (lend) slots.runEnded();
+  }
+
   return {
     runningCount: () => roster.count(),
     meters,
     idle: () => roster.count() === 0 && roster.opening.size === 0,
+    lend(attempt, lend) {
+      // One after the other: a slot that was taken back must not end up lent.
+      lending = lending.catch(() => undefined).then(() => lendOne(attempt, lend));
+      return lending;
+    },
     async stop({ kill }) {
       redis.off('ready', back);
       await Promise.all(workers.map((worker) => worker.close()));

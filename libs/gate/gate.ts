@@ -22,6 +22,10 @@ export interface Gate {
   /** Before a fetch: reserves the dearest tier that waits in the queue, under a token. */
   reserve(token: string, lane: LaneConfig, queue: string, node: string): Promise<Admission>;
   giveBack(token: string, account: string): Promise<void>;
+  /** While an agent waits for one that it sent itself its slot is another's; its points stay. @returns whether that changed something */
+  lend(attempt: string, account: string, lent: boolean): Promise<boolean>;
+  /** Takes back what this node had lent: who waited for what went with the process. */
+  recall(node: string): Promise<void>;
   /** Why a known dispatch would wait now; reserves nothing. */
   look(lane: LaneConfig, cost: CostVector, of: DispatchClass): Promise<Admission>;
   renew(run: RenewedRun): Promise<'renewed' | 'made' | 'not-running'>;
@@ -74,6 +78,14 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
 
     async giveBack(token, account) {
       await evaluate(redis, operations.giveBack, gateKeys(account), { id: token, account, channel: keys.channels.wake });
+    },
+
+    async lend(attempt, account, lent) {
+      return (await evaluate(redis, operations.lend, gateKeys(account), { account, channel: keys.channels.wake, id: attempt, lent })) === 1;
+    },
+
+    async recall(node) {
+      for (const account of this.accounts()) await evaluate(redis, operations.lend, gateKeys(account), { account, channel: keys.channels.wake, node, lent: false });
     },
 
     async look(lane, cost, of) {

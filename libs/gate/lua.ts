@@ -6,6 +6,7 @@ import giveBack from './lua/give-back.lua';
 import meter from './lua/meter.lua';
 import renew from './lua/renew.lua';
 import recount from './lua/recount.lua';
+import lend from './lua/lend.lua';
 import snapshot from './lua/snapshot.lua';
 
 /** The parts that scripts of other libs include when they touch record and gate together. */
@@ -19,5 +20,6 @@ export const operations = {
   meter: withGate('meter', meter),
   renew: withGate('renew', renew),
   recount: withGate('recount', recount),
+  lend: withGate('lend', lend),
   snapshot: withGate('snapshot', snapshot),
 };

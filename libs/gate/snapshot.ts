@@ -33,7 +33,8 @@ export type AccountSnapshot = {
   reservations: ReservationView[];
 };
 
-export type ReservationView = { id: string; state: 'token' | 'bound' | 'settling' | 'estimated'; lane: string; node: string; project: string; cost: CostVector };
+/** `lent`: its agent waits for one of its own, and its slot is another's. */
+export type ReservationView = { id: string; state: 'token' | 'bound' | 'settling' | 'estimated'; lent: boolean; lane: string; node: string; project: string; cost: CostVector };
 
 type Raw = {
   now: number;
@@ -42,14 +43,14 @@ type Raw = {
   flags: Record<string, string>;
   reservations: Record<string, string>;
 };
-type RawReservation = { st: ReservationView['state']; cost: CostVector; lane: string; node: string; project?: string };
+type RawReservation = { st: ReservationView['state']; cost: CostVector; lane: string; node: string; project?: string; lent?: boolean };
 type RawWindow = { used: number; resetsAt?: number; kind: WindowKind; scope?: string };
 
 export async function readSnapshot(redis: Redis, account: string, wake: object): Promise<AccountSnapshot> {
   const raw = await evaluateJson<Raw>(redis, operations.snapshot, gateKeys(account), wake);
   const reservations = Object.entries(raw.reservations).map(([id, text]): ReservationView => {
     const r = JSON.parse(text) as RawReservation;
-    return { id, state: r.st, lane: r.lane, node: r.node, project: r.project ?? '', cost: r.cost };
+    return { id, state: r.st, lent: r.lent ?? false, lane: r.lane, node: r.node, project: r.project ?? '', cost: r.cost };
   });
   const windows = Object.entries(JSON.parse(raw.meter['windows'] ?? '{}') as Record<string, RawWindow>).map(([id, w]): WindowSnapshot => {
     const points = (...states: ReservationView['state'][]): number =>
@@ -57,7 +58,7 @@ export async function readSnapshot(redis: Redis, account: string, wake: object):
     const [used, reserved, settling, estimated] = [w.used / 1000, points('token', 'bound'), points('settling'), points('estimated')];
     return { id, kind: w.kind, scope: w.scope ?? null, usedPercent: used, reserved, settling, estimated, effective: used + reserved + settling + estimated, resetsAt: w.resetsAt ?? null };
   });
-  const inFlight = reservations.filter((r) => r.state === 'token' || r.state === 'bound').length;
+  const inFlight = reservations.filter((r) => (r.state === 'token' || r.state === 'bound') && !r.lent).length;
   const until = raw.closed['til'];
   const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
   return {

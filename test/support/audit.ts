@@ -118,7 +118,7 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
   return problems;
 }
 
-type Reservation = { st: string; cost: Record<string, number>; lane: string; node: string; at?: number };
+type Reservation = { lent?: boolean; st: string; cost: Record<string, number>; lane: string; node: string; at?: number };
 type Window = { used: number; resetsAt?: number };
 
 export type GateBounds = {
@@ -147,7 +147,7 @@ export async function auditGate(redis: Redis, account: string, bounds: GateBound
     const flies = r.st === 'token' || r.st === 'bound';
     if (!flies && r.st !== 'settling' && r.st !== 'estimated') problems.push(`${id} is ${r.st}`);
     if (!flies && typeof r.at !== 'number') problems.push(`${id} is ${r.st} since never`);
-    if (flies) {
+    if (flies && !r.lent) {
       inFlight += 1;
       plus('inflight', 1);
       plus(`lane:${r.lane}`, 1);

@@ -41,7 +41,8 @@ const WATCHED_POLL_MS = 1_500;
 const POLL_MS = 60_000;
 
 export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
-  const { output } = context;
+  const { output, env } = context;
+  const attempt = env['CMO_ATTEMPT'];
   const line = progress(context);
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -74,7 +75,7 @@ export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }
     const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
     const until = forMs === null ? null : performance.now() + forMs;
     const followed = await pooled(ids, async (id) => {
-      const one = await follow(client, id, { forMs: until === null ? null : until - performance.now(), pollMs, signal, onNews: (envelope) => ids.length === 1 && line.news(envelope) });
+      const one = await follow(client, id, { forMs: until === null ? null : until - performance.now(), pollMs, signal, ...(attempt && { attempt }), onNews: (envelope) => ids.length === 1 && line.news(envelope) });
       line.clear();
       if (one.kind === 'ended') onEnd?.(one.envelope);
       return one;

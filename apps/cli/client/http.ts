@@ -12,7 +12,7 @@ export type Exchange =
   | { kind: 'timeout' }
   | { kind: 'aborted' };
 
-export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; /** Without an answer for so long, it counts as hung. */ timeoutMs: number; signal?: AbortSignal };
+export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; /** Without an answer for so long, it counts as hung. */ timeoutMs: number; /** The attempt that this process belongs to. */ attempt?: string; signal?: AbortSignal };
 
 const NOBODY_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'EAGAIN', 'ENOTSOCK', 'ENOTDIR']);
 /**
@@ -23,11 +23,11 @@ const NO_SERVER_NAME = { servername: '' };
 /** The largest answer is an envelope with its text; past this something else is on the socket. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-export function exchange(socketPath: string, { method, path, body, timeoutMs, signal }: Call): Promise<Exchange> {
+export function exchange(socketPath: string, { method, path, body, timeoutMs, attempt, signal }: Call): Promise<Exchange> {
   return new Promise((resolve) => {
     let connected = false;
     const payload = body === undefined ? null : Buffer.from(JSON.stringify(body));
-    const headers = { connection: 'close', ...(payload && { 'content-type': 'application/json', 'content-length': String(payload.length) }) };
+    const headers = { connection: 'close', ...(attempt !== undefined && { 'cmo-attempt': attempt }), ...(payload && { 'content-type': 'application/json', 'content-length': String(payload.length) }) };
     const request = httpRequest({ socketPath, method, path, headers, ...NO_SERVER_NAME, agent: false, ...(signal && { signal }) });
     const done = (result: Exchange): void => {
       clearTimeout(timer);

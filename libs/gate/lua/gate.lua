@@ -4,7 +4,7 @@
 -- Amounts are whole thousandths of a percentage point; times are milliseconds of Redis' own clock.
 --
 -- A reservation (hash `reservations`, id -> JSON):
---   { st, cost = { window -> thousandths }, lane, class, project, node, at?, canary? }
+--   { st, cost = { window -> thousandths }, lane, class, project, node, at?, canary?, lent? (its slot is another's: lend.lua) }
 --   st: token      between fetch and bind; its lapse drops it (nothing was spent)
 --       bound      an attempt runs; its lapse turns it into settling (something was spent)
 --       settling   ended at `at`; its points stay until a reading written after `at`, or the window's reset
@@ -40,6 +40,7 @@ local function save(id, r) redis.call('HSET', G.res, id, cjson.encode(r)) end
 local function in_flight(r) return r.st == 'token' or r.st == 'bound' end
 
 local function count(r, sign)
+  if r.lent then return end
   redis.call('HINCRBY', G.sum, 'inflight', sign)
   redis.call('HINCRBY', G.sum, 'lane:' .. r.lane, sign)
 end
@@ -75,6 +76,7 @@ end
 
 local function settle(id, r, ceiling)
   if in_flight(r) then count(r, -1) end
+  r.lent = nil
   r.st = 'settling'
   r.at = now
   save(id, r)

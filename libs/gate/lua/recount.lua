@@ -7,7 +7,7 @@ local function plus(field, by) right[field] = (right[field] or 0) + by end
 local all = redis.call('HGETALL', G.res)
 for i = 1, #all, 2 do
   local r = cjson.decode(all[i + 1])
-  if in_flight(r) then
+  if in_flight(r) and not r.lent then
     plus('inflight', 1)
     plus('lane:' .. r.lane, 1)
   end

@@ -28,6 +28,7 @@ export type TestApi = {
   runs: string;
   /** Which lanes have a CLI. */
   installed: Record<string, boolean>;
+  lent: [string, boolean][];
   shutdowns: { kill: boolean; keepRedis: boolean }[];
   logged: string[];
   request(change?: Partial<DispatchRequest>): DispatchRequest;
@@ -58,6 +59,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const changes = await watchChanges(redis);
   const installed: Record<string, boolean> = { codex: true, claude: true };
   const shutdowns: TestApi['shutdowns'] = [];
+  const lends: TestApi['lent'] = [];
   const logged: string[] = [];
   const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`);
   const resources: ApiResources = {
@@ -77,6 +79,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     },
     refusedVariables: (values) => captureEnvironment({}, { names: [], values }).refused,
     output: (attempt, from) => runOutput(runs, attempt, from),
+    lend: (attempt, lent) => void lends.push([attempt, lent]),
     receipts: (dispatch) => listReceipts(receipts, { dispatch }),
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: receipts }, dispatch);
@@ -100,6 +103,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     runs,
     installed,
     shutdowns,
+    lent: lends,
     logged,
     request: (more = {}) => ({ id: newId(), prompt: 'do it', cwd: work, env: { PATH: '/bin' }, ...more }),
     send: (method, url, body) => api.app.inject({ method, url, ...(body === undefined ? {} : { payload: body as object }) }),
