@@ -2,6 +2,7 @@ import {
   BOUNDS,
   DEFAULT_TIMEOUT_MS,
   errorBody,
+  parseMoment,
   policyConfig,
   type Config,
   type Decision,
@@ -77,8 +78,25 @@ function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Con
     const details = permitted.map((lane) => `${lane.id}: no ${lane.command} on the submitter's PATH`);
     return errorBody('CMO_E_NO_LANE', undefined, { details });
   }
-  return lengthError(request, permitted);
+  return timesError(request, facts.now) ?? lengthError(request, permitted);
 }
+
+/** A dispatch that could only expire is refused while its sender still looks. */
+function timesError({ notBefore, deadline, ttlMs }: DispatchRequest, now: number): ErrorBody | null {
+  const [from, end] = [momentOf(notBefore, now), momentOf(deadline, now)];
+  if ((from ?? now) > now + MOST_AHEAD_MS || (end ?? now) > now + MOST_AHEAD_MS) return errorBody('CMO_E_USAGE', '--not-before or --deadline is more than a year away', { fix: 'name a nearer time' });
+  if (end !== null && end <= now) return errorBody('CMO_E_UNSATISFIABLE', `its --deadline has passed: ${new Date(end).toISOString()}`, { fix: 'name a later time' });
+  if (from !== null && end !== null && from >= end) return errorBody('CMO_E_UNSATISFIABLE', '--not-before is not before the --deadline', { fix: 'name a later deadline' });
+  if (from !== null && ttlMs !== undefined && from >= now + ttlMs) return errorBody('CMO_E_UNSATISFIABLE', 'its --ttl is over before its --not-before', { fix: 'name a longer --ttl' });
+  return null;
+}
+
+function momentOf(said: string | undefined, now: number): number | null {
+  return said === undefined ? null : parseMoment(said, now);
+}
+
+/** Farther away than any window is a slip. */
+const MOST_AHEAD_MS = 366 * 86_400_000;
 
 function placeError(cwd: string, place: PlaceKind): ErrorBody | null {
   switch (place) {
@@ -117,7 +135,9 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
   const maxWait = request.maxWaitMs ?? null;
   const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
   const lane = config.lanes.find(({ id }) => id === laneId);
-  const waits = lane !== undefined && (decision.ok || maxWait !== 0);
+  const from = momentOf(request.notBefore, now);
+  // What starts later is not judged by the windows of now.
+  const waits = lane !== undefined && (decision.ok || maxWait !== 0 || (from !== null && from > now));
   return {
     schema: 1,
     id: request.id,
@@ -135,8 +155,12 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     // Given by the queue when it is submitted.
     tag: 0,
     submittedAt: now,
-    notBefore: null,
-    waitUntil: maxWait === null ? null : now + maxWait,
+    notBefore: from !== null && from > now ? from : null,
+    // The wait for a window begins when it could start.
+    waitUntil: maxWait === null ? null : Math.max(now, from ?? now) + maxWait,
+    startBy: request.ttlMs === undefined ? null : now + request.ttlMs,
+    endBy: momentOf(request.deadline, now),
+    retriedBy: null,
     startedAt: null,
     endedAt: waits ? null : now,
     cancelAsked: false,

@@ -1,15 +1,20 @@
 import { BOUNDS, type DispatchRequest, type PolicyConfig } from '#contract';
 import { checkRequest } from '#policy';
+import { isOnceKey, ONCE } from './once.js';
 import { fromPolicy, unknownKey, wrong, type Problem } from './problems.js';
 import { readShape } from './request-schema.js';
 
-export type Submit = { ok: true; requests: DispatchRequest[] } | { ok: false; problems: Problem[] };
+export type Submit = { ok: true; requests: DispatchRequest[]; /** A key for the whole of it. */ once: string | undefined } | { ok: false; problems: Problem[] };
+
+const OUTER = ['dispatches', 'once'];
 
 /** The body of a submit: all its requests, or every problem of every one. What only the box knows (folders, CLIs) is asked later. */
 export function parseSubmit(body: unknown, config: PolicyConfig): Submit {
   const outer = typeof body === 'object' && body !== null && !Array.isArray(body) ? new Map<string, unknown>(Object.entries(body)) : null;
   if (!outer) return { ok: false, problems: [wrong('', 'the body', body, 'an object with dispatches')] };
-  const problems = [...outer.keys()].filter((key) => key !== 'dispatches').map((key) => unknownKey('', key, ['dispatches']));
+  const problems = [...outer.keys()].filter((key) => !OUTER.includes(key)).map((key) => unknownKey('', key, OUTER));
+  const once = outer.get('once');
+  if (once !== undefined && (typeof once !== 'string' || !isOnceKey(once))) problems.push(wrong('', 'once', once, ONCE));
   const inputs = outer.get('dispatches');
   if (!Array.isArray(inputs) || inputs.length < 1 || inputs.length > BOUNDS.dispatches) {
     const seen = Array.isArray(inputs) ? `${inputs.length} of them` : inputs;
@@ -32,5 +37,5 @@ export function parseSubmit(body: unknown, config: PolicyConfig): Submit {
     ids.add(request.id);
     requests.push(request);
   }
-  return problems.length === 0 ? { ok: true, requests } : { ok: false, problems };
+  return problems.length === 0 ? { ok: true, requests, once: once as string | undefined } : { ok: false, problems };
 }

@@ -17,6 +17,7 @@ const TOLD: Partial<Record<keyof DispatchRequest, Telling>> = {
   env: { allowed: 'names of variables with texts that a process can have', secret: true },
   schema: { allowed: 'a JSON Schema', secret: true },
   reviewOf: { allowed: 'the id of a dispatch' },
+  once: { allowed: `a word of at most ${BOUNDS.once} characters` },
   batch: { allowed: 'a name of at most 64 letters, digits, . _ and -' },
   labels: { allowed: 'short words with short texts' },
   parent: { allowed: 'the id of an attempt' },

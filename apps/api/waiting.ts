@@ -1,13 +1,15 @@
 import type { DispatchRecord, Envelope, LaneConfig } from '#contract';
 import { waitsForQuota, type Admission, type Gate } from '#gate';
+import type { ApiResources } from './resources.js';
 
 export type Waiting = NonNullable<Envelope['waiting']>;
 
 /** Why each of some dispatches waits, asked of the gate now (a dry run). Equal questions of one answer are asked once: a batch of 250 waits for the same thing. */
-export function waitingLooks(gate: Pick<Gate, 'look'>, lanes: readonly LaneConfig[]): (record: DispatchRecord) => Promise<Waiting | null> {
+export function waitingLooks({ gate, config: { lanes }, now }: Pick<ApiResources, 'config' | 'now'> & { gate: Pick<Gate, 'look'> }): (record: DispatchRecord) => Promise<Waiting | null> {
   const asked = new Map<string, Promise<Admission>>();
   return async (record) => {
     if (record.state !== 'queued') return null;
+    if (record.notBefore !== null && record.notBefore > now()) return { for: 'time', why: 'it is not to start earlier', until: new Date(record.notBefore).toISOString() };
     if (record.behind !== undefined) return { for: 'slot', why: `${record.behind} works in its folder, and one of the two is to be alone there`, until: null };
     const lane = lanes.find((candidate) => candidate.id === record.lane);
     if (!lane) return { for: 'slot', why: `no lane ${record.lane ?? ''} is configured here`, until: null };

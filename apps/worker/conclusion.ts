@@ -4,6 +4,7 @@ import type { Closing, Next } from '#queue';
 import { attemptOf, beganOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
 import { ownUsage } from './own-usage.js';
+import { withinDeadline } from './overdue.js';
 import { placement } from './placement.js';
 import type { Resources } from './resources.js';
 import { beganBefore, takeUpAfter } from './take-up.js';
@@ -74,7 +75,8 @@ export function conclude(
   const closedFacts: LanesFacts = close ? { ...facts, [lane.id]: closedLane(facts, lane, close) } : facts;
   const takeUp = step.kind === 'stop' ? null : takeUpAfter(step, record, attempt, end);
   const next = nextOf(step, record, lane, end, takeUp, decide(task, closedFacts, policy), elsewhere, config, now);
-  return finish(lookedAfter(next, record, end), `${step.kind}: ${step.why}`, { close, drift: 'drift' in failure });
+  const bounded = withinDeadline(lookedAfter(next, record, end), record, failure.class === 'timeout', now);
+  return finish(bounded, `${step.kind}: ${step.why}`, { close, drift: 'drift' in failure });
 }
 
 /** Work that was begun and may wait no longer: whoever asked must not take it for work that was never started. */

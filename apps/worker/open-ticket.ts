@@ -5,6 +5,7 @@ import type { TicketData } from '#queue';
 import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
 import { move } from './move.js';
+import { overdue } from './overdue.js';
 import { prepareRun, submittedEnvironment } from './prepare-run.js';
 import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
@@ -36,6 +37,12 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
       const record = await records.read(id);
       if (!record || !fits(record, attempt, lane, clock())) {
         await giveBack();
+        return;
+      }
+      const over = overdue(record, clock());
+      if (over) {
+        await giveBack();
+        await move(resources, record, over, over.event);
         return;
       }
       const submitted = await submittedEnvironment(resources, id);
@@ -97,5 +104,5 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
 
 function fits(record: DispatchRecord, attempt: number, lane: LaneConfig, now: number): boolean {
   if (record.attempt !== attempt || record.lane !== lane.id) return false;
-  return record.state === 'queued' || (record.state === 'retrying' && (record.notBefore ?? 0) <= now + 5);
+  return (record.state === 'queued' || record.state === 'retrying') && (record.notBefore ?? 0) <= now + 5;
 }

@@ -19,13 +19,18 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
     return {
       state: 'queued',
       event,
-      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: null, decision, takeUp: takeUpOn(lane.id, takeUp, record) },
+      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: notYet(record, now), decision, takeUp: takeUpOn(lane.id, takeUp, record) },
     };
   }
   const retryAfter = decision.ok ? null : decision.resumeAfter;
   const missing = Object.values(decision.states).every((state) => state === 'missing');
   const error = !missing ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
   return { state: 'deferred', event: 'deferred', change: { decision, error } };
+}
+
+/** A person's --not-before holds on every lane; a back-off is over with the lane it was for. */
+function notYet({ startedAt, notBefore }: DispatchRecord, now: number): number | null {
+  return startedAt === null && notBefore !== null && notBefore > now ? notBefore : null;
 }
 
 function deferredWords(decision: Decision): string {

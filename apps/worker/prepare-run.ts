@@ -5,6 +5,7 @@ import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from 
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
 import { diffStat } from './diff-stat.js';
+import { wallClock } from './overdue.js';
 import type { Resources } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
@@ -30,7 +31,7 @@ export function environmentOf({ config }: Pick<Resources, 'config'>, submitted: 
  * @returns its path; a folder that stands there already is kept as it is
  */
 export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment, lost = false): Promise<string> {
-  const { records, folders, config, node } = resources;
+  const { records, folders, config, node, clock } = resources;
   const id = attemptId(record.id, record.attempt);
   const [prompt, schema, before] = await Promise.all([
     records.blob(record.id, 'prompt'),
@@ -77,7 +78,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
     argv: [command ?? `/nonexistent/${lane.command}`, ...argv],
     cwd: record.request.cwd,
-    deadlineMs: record.request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    deadlineMs: wallClock(record.request.timeoutMs ?? DEFAULT_TIMEOUT_MS, record, clock()),
     graceMs: config.timing.killGraceMs,
     silenceMs: lane.silenceMs,
     envNames: Object.keys(environment).sort(),

@@ -1,5 +1,6 @@
 import { payOldOwed } from '#receipts';
 import { keys } from '#store';
+import { endWaits } from './end-waits.js';
 import type { Resources } from './resources.js';
 
 /** The next look at a waiting record whose ticket is there. */
@@ -8,7 +9,7 @@ const PER_PASS = 500;
 
 /**
  * Repairs what a crash left between two steps: a waiting record without a ticket gets one, a dispatch line that is
- * owed is written. Races with nothing: a ticket too many is stale and costs one reservation.
+ * owed is written, and what waited past its time ends. Races with nothing: a ticket too many is stale and costs one reservation.
  */
 export async function sweep(resources: Resources): Promise<{ ticketsAdded: number; linesPaid: number }> {
   const { redis, records, tickets, config, clock, log } = resources;
@@ -29,6 +30,7 @@ export async function sweep(resources: Resources): Promise<{ ticketsAdded: numbe
     // Moved on, so that a deep queue isn't read again on each pass; XX: it may have started meanwhile.
     await redis.zadd(keys.due, 'XX', now + LOOK_AGAIN_MS, id);
   }
+  await endWaits(resources);
   const linesPaid = await payOldOwed(resources.outbox, now, config.timing.owedRepairMs);
   return { ticketsAdded, linesPaid };
 }

@@ -1,4 +1,7 @@
+import { parseDuration } from '#contract';
 import { leaf, secret, text, type Shape } from './shape.js';
+
+export { parseDuration };
 
 /** Names that mean something on every object: refused as names, so that no later code has to think of it. */
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', ...Object.getOwnPropertyNames(Object.prototype)]);
@@ -46,18 +49,6 @@ export const webUrl: Shape<string> = text('an http or https address', (value) =>
 
 function hasScheme(value: string, schemes: string[]): boolean {
   return URL.canParse(value) && schemes.includes(new URL(value).protocol);
-}
-
-const UNITS = new Map([['ms', 1], ['s', 1000], ['m', 60_000], ['h', 3_600_000], ['d', 86_400_000]]);
-
-/**
- * `1500ms`, `90s`, `5m`, `8h`, `2d`; a bare number counts in `bareUnit`s. Null when it is no duration.
- * @returns milliseconds, a whole number
- */
-export function parseDuration(value: string, bareUnit: 'ms' | 's'): number | null {
-  const match = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)?$/.exec(value.trim());
-  const unit = UNITS.get(match?.[2] ?? bareUnit);
-  return match?.[1] === undefined || unit === undefined ? null : Math.round(Number(match[1]) * unit);
 }
 
 /** In the file a bare number is milliseconds, as it always was there; a text needs its unit. */

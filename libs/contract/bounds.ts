@@ -16,6 +16,7 @@ export const NUMBERS = {
   timeoutMs: { min: 1_000, max: 7 * DAY, whole: true },
   attempts: { min: 1, max: 100, whole: true },
   maxWaitMs: { min: 0, max: 31 * DAY, whole: true },
+  ttlMs: { min: 1, max: 366 * DAY, whole: true },
 } as const satisfies Record<string, NumberRule>;
 
 export const BOUNDS = {
@@ -30,6 +31,8 @@ export const BOUNDS = {
   /** Linux takes at most 128 KiB for one variable. */
   envValue: 131_000,
   word: 256,
+  /** Of a key that makes a submit be taken once. */
+  once: 200,
   path: 4_096,
   /** Bytes of one HTTP body: several of the largest prompts, or 1,000 of a normal size. */
   body: 64 * 1024 * 1024,

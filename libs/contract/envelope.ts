@@ -35,8 +35,8 @@ export type Envelope = {
   decision: { weight: number; tier: string; reason: string; notes: string[] };
   /** While it runs. */
   progress?: ShownProgress;
-  /** While it waits: derived from the gate's last answer. */
-  waiting?: { for: 'quota' | 'slot'; why: string; until: string | null };
+  /** While it waits: derived from the gate's last answer, and from its own --not-before. */
+  waiting?: { for: 'quota' | 'slot' | 'time'; why: string; until: string | null };
   cancelAsked?: true;
   receipts: ReceiptLine[];
   error?: ErrorBody;

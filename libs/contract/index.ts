@@ -1,6 +1,7 @@
 export * from './words.js';
 export * from './ids.js';
 export * from './bounds.js';
+export * from './moment.js';
 export * from './decision.js';
 export * from './failure.js';
 export * from './meter.js';

@@ -7,7 +7,12 @@ import type { DispatchRequest } from './request.js';
 import type { Access, DispatchClass, FailureClass, Outcome, State } from './words.js';
 
 /** The request as the record keeps it: prompt, schema and environment lie in blobs beside it. */
-export type StoredRequest = Omit<DispatchRequest, 'prompt' | 'env' | 'schema'> & { hasSchema: boolean; envNames: string[] };
+export type StoredRequest = Omit<DispatchRequest, 'prompt' | 'env' | 'schema'> & {
+  hasSchema: boolean;
+  envNames: string[];
+  /** The ended dispatch that it takes the place of (`cmo retry`). */
+  retryOf?: string;
+};
 
 /** One attempt that ended, as the record remembers it for nextStep and for the reader. */
 export type PastAttempt = {
@@ -68,9 +73,16 @@ export type DispatchRecord = {
   /** Fair tag: BullMQ's priority; kept over a re-route. */
   tag: number;
   submittedAt: number;
+  /** Of the next start: a back-off, or the person's --not-before. */
   notBefore: number | null;
   /** Waits for quota until then at most; null = without end. */
   waitUntil: number | null;
+  /** Not started for the first time after this (--ttl); null = no bound. */
+  startBy: number | null;
+  /** Over by then, whatever it does (--deadline); null = no bound. */
+  endBy: number | null;
+  /** The dispatch that took its place; null = none did. */
+  retriedBy: string | null;
   startedAt: number | null;
   endedAt: number | null;
   cancelAsked: boolean;

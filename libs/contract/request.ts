@@ -37,6 +37,14 @@ export type DispatchRequest = {
   class?: DispatchClass;
   /** How long it may wait for quota, ms; null = without end. `run` sends 0 unless told, `submit` null. */
   maxWaitMs?: number | null;
+  /** The same key with the same task, sent again, is the same dispatch; known until 7 days after its end. */
+  once?: string;
+  /** Not started before: an ISO time with its zone, or a duration from the submit on (`90s`, `15m`, `8h`, `2d`). */
+  notBefore?: string;
+  /** Expires when it was not started for so long after the submit, ms. */
+  ttlMs?: number;
+  /** Over by then, running or not: a time or a duration, as notBefore. */
+  deadline?: string;
   batch?: string;
   labels?: Record<string, string>;
   /** The attempt inside which it was submitted (`CMO_ATTEMPT`), and how deep. */

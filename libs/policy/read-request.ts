@@ -1,4 +1,4 @@
-import { CLASSES, NUMBERS, type DispatchRequest, type PolicyConfig, type Task } from '#contract';
+import { CLASSES, MOMENT, NUMBERS, parseMoment, type DispatchRequest, type PolicyConfig, type Task } from '#contract';
 import { checkAccess } from './access.js';
 import { checkNumber, contradiction, unknownWord, wrongValue, type Problem } from './problem.js';
 import { readTask } from './read-task.js';
@@ -32,10 +32,14 @@ export function checkRequest(request: DispatchRequest, config: PolicyConfig): Pr
   if (request.reviewOf !== undefined && request.independentOf !== undefined) {
     problems.push(contradiction('reviewOf', '--review-of and --independent-of together', '--review-of alone: whose vendor made the thing is read from its record'));
   }
-  for (const field of ['timeoutMs', 'attempts', 'maxWaitMs'] as const) {
+  for (const field of ['timeoutMs', 'attempts', 'maxWaitMs', 'ttlMs'] as const) {
     const value = request[field];
     const problem = value === undefined || value === null ? null : checkNumber(field, value, NUMBERS[field]);
     if (problem !== null) problems.push(problem);
+  }
+  for (const field of ['notBefore', 'deadline'] as const) {
+    const value: unknown = request[field];
+    if (value !== undefined && (typeof value !== 'string' || parseMoment(value, 0) === null)) problems.push(wrongValue(field, value, MOMENT));
   }
   if (request.class !== undefined && !CLASSES.includes(request.class)) problems.push(unknownWord('class', request.class, CLASSES));
   for (const field of ['write', 'readOnly', 'failover', 'fullAccess', 'retryWrites', 'exclusive'] as const) {

@@ -1,4 +1,4 @@
-export { openQueue, type DispatchQueue, type NewDispatch } from './queue.js';
+export { labelsOf, onceConflict, openQueue, type DispatchQueue, type NewDispatch } from './queue.js';
 export { openTickets, type TicketData, type Tickets } from './tickets.js';
 export { openTransitions, type Closing, type DeliverAnswer, type Next, type StartAnswer, type Transitions } from './transitions.js';
 export { gatedBackend, type Doorkeeper } from './gated-backend.js';

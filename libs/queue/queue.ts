@@ -1,21 +1,38 @@
 import type { Redis } from 'ioredis';
-import { errorBody, isEnded, type Config, type DispatchRecord, type State } from '#contract';
+import { CmoError, errorBody, isEnded, type Config, type DispatchRecord, type ErrorBody, type State } from '#contract';
 import { BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, replies, scriptKeys, type BlobKind } from '#store';
 import { operations } from './lua.js';
 import { openTickets } from './tickets.js';
 import { openTransitions } from './transitions.js';
 
-export type NewDispatch = { record: DispatchRecord; blobs: { prompt: string; schema: string | null; env: string } };
+export type NewDispatch = {
+  record: DispatchRecord;
+  blobs: { prompt: string; schema: string | null; env: string };
+  /** Digest of the task; needed where the request names a `once` key. */
+  task?: string;
+};
 
 /** What the front doors do to the queue. */
 export interface DispatchQueue {
   /**
    * 1..1,000, all or none; durable when it returns. An id that is known already is left as it is and its record
-   * returned, so a client may send the same thing again after a lost answer.
+   * returned, so a client may send the same thing again after a lost answer. A `once` key that is known stands for its
+   * first dispatch, whose record is returned in its place; with another task it throws CMO_E_ONCE_CONFLICT.
    */
   submit(news: readonly NewDispatch[]): Promise<DispatchRecord[]>;
   cancel(id: string): Promise<{ how: 'cancelled' | 'asked' | 'already-ended'; state: State } | null>;
   close(): Promise<void>;
+}
+
+type SubmitReply = { records: { id: string; new: boolean; tag: number }[] } | { conflict: { key: string; id: string } };
+
+export function onceConflict(key: string, id: string): ErrorBody {
+  return errorBody('CMO_E_ONCE_CONFLICT', `the key ${JSON.stringify(key)} belongs to another task`, { details: [`its dispatch is ${id}`] });
+}
+
+/** As they are looked up: `name=text`. */
+export function labelsOf(labels: Record<string, string> | undefined): string[] {
+  return Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`);
 }
 
 /** Blobs are written before the record that names them; without a record they are gone after this long. */
@@ -39,25 +56,28 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
         put(record.id, 'env', texts.env);
       }
       await replies(blobs);
-      const stored = await evaluateJson<{ id: string; new: boolean; tag: number }[]>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
+      const reply = await evaluateJson<SubmitReply>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
         k: scriptKeys,
         lookIn: config.timing.ticketRepairMs,
         blobs: BLOB_KINDS,
-        records: news.map(({ record }) => ({
+        records: news.map(({ record, task }) => ({
           id: record.id,
           state: record.state,
           class: record.class,
           flow: record.request.batch ?? record.project,
           batch: record.request.batch,
+          labels: labelsOf(record.request.labels),
+          once: record.request.once === undefined ? undefined : { key: record.request.once, body: task ?? '' },
+          retryOf: record.request.retryOf,
           fields: recordFields(record, record.lane === null ? '' : queueName(record.lane, record.home)),
         })),
       });
-      const fresh = new Map(stored.filter((one) => one.new).map((one) => [one.id, one.tag]));
+      if ('conflict' in reply) throw new CmoError(onceConflict(reply.conflict.key, reply.conflict.id));
       const now = await Promise.all(
-        news.map(async ({ record }) => {
-          const tag = fresh.get(record.id);
-          if (tag !== undefined && !isEnded(record.state)) return { ...record, tag };
-          return (await records.read(record.id)) ?? record;
+        news.map(async ({ record }, i) => {
+          const stored = reply.records[i];
+          if (stored?.new && !isEnded(record.state)) return { ...record, tag: stored.tag };
+          return (await records.read(stored?.id ?? record.id)) ?? record;
         }),
       );
       // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for what was

@@ -48,7 +48,7 @@ export function openTickets(redis: Redis): Tickets {
               // A kept finished ticket makes the sweeper's re-add a silent no-op: the dispatch would never start.
               removeOnComplete: true,
               removeOnFail: true,
-              ...(record.state === 'retrying' && record.notBefore !== null ? { delay: Math.max(record.notBefore - Date.now(), 0) } : {}),
+              ...(record.notBefore !== null ? { delay: Math.max(record.notBefore - Date.now(), 0) } : {}),
             },
           })),
         );

@@ -3,6 +3,7 @@ export { evaluate, evaluateJson, script, type Script } from './script.js';
 export { connect, type ConnectionKind, type RedisAddress } from './connect.js';
 export { changedFields, parseRecord, recordFields, type Fields } from './record-fields.js';
 export { openRecords, type Records } from './records.js';
+export type { Filter } from './listing.js';
 export { replies } from './pipeline.js';
 export { listen, type Listening } from './listen.js';
 export { watchChanges, type Changes } from './changes.js';

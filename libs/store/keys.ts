@@ -20,6 +20,16 @@ export const keys = {
   owed: `${PREFIX}:owed`,
   running: (node: string) => `${PREFIX}:run:${node}`,
   batch: (name: string) => `${PREFIX}:b:${name}`,
+  /** Hash per batch: how many of it are in each state, kept by the scripts that move them; it outlives forgotten members. */
+  census: (name: string) => `${PREFIX}:bn:${name}`,
+  /** Sorted set of batch names by when something was submitted to them last. */
+  batches: `${PREFIX}:batches`,
+  /** Sorted set per label (`name=text`): ids by when they were submitted. */
+  label: (label: string) => `${PREFIX}:l:${label}`,
+  /** Hash per `--once` key: the dispatch that it belongs to, and the digest of its task. */
+  once: (key: string) => `${PREFIX}:once:${key}`,
+  /** Sorted set of waiting ids by when their waiting may have to end (--ttl, --deadline, --max-wait). */
+  ends: `${PREFIX}:ends`,
   /** Hash per queue: how many wait, per tier and class. */
   waiting: (queue: string) => `${PREFIX}:waiting:${queue}`,
   /** Sorted set per queue: waiting ids by when they were submitted, for whoever moves waiting work. */
@@ -71,6 +81,11 @@ export const scriptKeys = {
   owed: keys.owed,
   running: keys.running(''),
   batch: keys.batch(''),
+  census: keys.census(''),
+  batches: keys.batches,
+  label: keys.label(''),
+  once: keys.once(''),
+  ends: keys.ends,
   waiting: keys.waiting(''),
   line: keys.line(''),
   fair: keys.fair,

@@ -1,6 +1,8 @@
-import { STATES, type DispatchRecord, type State } from '#contract';
+import { STATES, type BatchStatus, type DispatchRecord, type State } from '#contract';
 import type { Redis } from 'ioredis';
+import { listCensuses, readCensus } from './census.js';
 import { keys, type BlobKind } from './keys.js';
+import { listRecords, type Filter } from './listing.js';
 import { replies } from './pipeline.js';
 import { parseRecord } from './record-fields.js';
 
@@ -8,40 +10,25 @@ import { parseRecord } from './record-fields.js';
 export interface Records {
   read(id: string): Promise<DispatchRecord | null>;
   /** The last submitted first; all states when none is named. Throws when Redis can't answer: never an empty list instead. */
-  list(filter: { states?: readonly State[]; batch?: string; limit: number }): Promise<DispatchRecord[]>;
+  list(filter: Filter): Promise<DispatchRecord[]>;
   counts(): Promise<Record<State, number>>;
+  /** How a batch stands. Null: nothing was ever submitted under this name, or all of it is forgotten. */
+  census(batch: string): Promise<BatchStatus | null>;
+  /** The one last submitted to first. */
+  batches(limit: number): Promise<BatchStatus[]>;
+  /** The dispatch that a `--once` key belongs to, and the digest of its task. */
+  once(key: string): Promise<{ id: string; task: string } | null>;
   blob(id: string, kind: BlobKind): Promise<string | null>;
   putBlob(id: string, kind: BlobKind, text: string): Promise<void>;
 }
 
 export function openRecords(redis: Redis): Records {
-  async function readMany(ids: string[]): Promise<DispatchRecord[]> {
-    const pipeline = redis.pipeline();
-    for (const id of ids) pipeline.hgetall(keys.record(id));
-    return (await replies(pipeline)).flatMap((fields) => {
-      const record = parseRecord(fields as Record<string, string>);
-      return record ? [record] : [];
-    });
-  }
-
   return {
     async read(id) {
       return parseRecord(await redis.hgetall(keys.record(id)));
     },
 
-    async list({ states, batch, limit }) {
-      if (limit < 1) return [];
-      if (batch !== undefined) {
-        const ids = await redis.zrevrange(keys.batch(batch), 0, -1);
-        const found = await readMany(ids);
-        return found.filter((record) => !states || states.includes(record.state)).slice(0, limit);
-      }
-      const pipeline = redis.pipeline();
-      for (const state of states ?? STATES) pipeline.zrevrange(keys.state(state), 0, limit - 1, 'WITHSCORES');
-      const found = (await replies(pipeline)).flatMap((reply) => pairs(reply as string[]));
-      found.sort((one, other) => other.at - one.at || (one.id < other.id ? 1 : -1));
-      return readMany(found.slice(0, limit).map(({ id }) => id));
-    },
+    list: (filter) => listRecords(redis, filter),
 
     async counts() {
       const pipeline = redis.pipeline();
@@ -50,15 +37,18 @@ export function openRecords(redis: Redis): Records {
       return Object.fromEntries(STATES.map((state, i) => [state, Number(sizes[i])])) as Record<State, number>;
     },
 
+    census: (batch) => readCensus(redis, batch),
+    batches: (limit) => listCensuses(redis, limit),
+
+    async once(key) {
+      const [id, task] = await redis.hmget(keys.once(key), 'id', 'body');
+      return id ? { id, task: task ?? '' } : null;
+    },
+
     blob: (id, kind) => redis.get(keys.blob(id, kind)),
 
     async putBlob(id, kind, text) {
       await redis.set(keys.blob(id, kind), text);
     },
   };
-}
-
-/** Redis' flat answer: member, score, member, score, … */
-function pairs(flat: readonly string[]): { id: string; at: number }[] {
-  return flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, at: Number(flat[i + 1]) }] : []));
 }

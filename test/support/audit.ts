@@ -69,6 +69,10 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
     `${keys.batch('')}*`,
     `${keys.waiting('')}*`,
     `${keys.line('')}*`,
+    keys.ends,
+    keys.batches,
+    `${keys.census('')}*`,
+    `${keys.label('')}*`,
   ]);
   const problems: string[] = [];
   const records = Object.entries(seen.hashes).filter(([name]) => name.startsWith(keys.record('')));
@@ -82,6 +86,12 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
     counts.set(keys.waiting(queue), { ...fields, [field]: (fields[field] ?? 0) + 1 });
   };
 
+  const members = new Map<string, Record<string, number>>();
+  const countMember = (batch: string, field: string): void => {
+    const fields = members.get(keys.census(batch)) ?? {};
+    members.set(keys.census(batch), { ...fields, [field]: (fields[field] ?? 0) + 1 });
+  };
+
   for (const [name, record] of records) {
     const get = (field: string): string => record[field] ?? '';
     const id = get('id');
@@ -89,7 +99,14 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
     if (name !== keys.record(id)) problems.push(`${name} calls itself ${id}`);
     if (!(STATES as readonly string[]).includes(state)) problems.push(`${id} is in no state: ${state}`);
     put(keys.state(state), id, Number(get('submittedAt')));
-    if (get('batch') !== '') put(keys.batch(get('batch')), id, NaN);
+    if (get('batch') !== '') {
+      put(keys.batch(get('batch')), id, NaN);
+      put(keys.batches, get('batch'), NaN);
+      countMember(get('batch'), 'total');
+      countMember(get('batch'), `n:${state}`);
+    }
+    const labels = (JSON.parse(get('request')) as { labels?: Record<string, string> }).labels ?? {};
+    for (const [label, value] of Object.entries(labels)) put(keys.label(`${label}=${value}`), id, Number(get('submittedAt')));
     const ended = (END_STATES as readonly string[]).includes(state);
     if (ended !== (get('endedAt') !== '')) problems.push(`${id} is ${state} and endedAt is "${get('endedAt')}"`);
     if (state === 'running') {
@@ -101,7 +118,9 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
       put(keys.due, id, NaN);
       put(keys.line(get('queue')), id, Number(get('submittedAt')));
       count(get('queue'), `tier:${get('tier')}`);
-      if (state === 'queued') count(get('queue'), `class:${get('class')}`);
+      if (state === 'queued' && get('notBefore') === '') count(get('queue'), `class:${get('class')}`);
+      const bounds = [get('startedAt') === '' ? get('startBy') : '', get('endBy'), get('waitUntil')].filter((at) => at !== '').map(Number);
+      if (bounds.length > 0) put(keys.ends, id, NaN);
     }
   }
 
@@ -115,6 +134,11 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
   for (const name of names) problems.push(...compareSets(name, want.get(name) ?? {}, seen.sets[name] ?? {}));
   const hashes = new Set([...counts.keys(), ...Object.keys(seen.hashes).filter((name) => name.startsWith(keys.waiting('')))]);
   for (const name of hashes) problems.push(...compareCounts(name, counts.get(name) ?? {}, seen.hashes[name] ?? {}));
+  for (const name of new Set([...members.keys(), ...Object.keys(seen.hashes).filter((known) => known.startsWith(keys.census('')))])) {
+    const { at: _at, ...kept } = seen.hashes[name] ?? {};
+    const states = Object.fromEntries(Object.entries(kept).filter(([field]) => !field.startsWith('r:')));
+    problems.push(...compareCounts(name, members.get(name) ?? {}, states));
+  }
   return problems;
 }
 

@@ -29,7 +29,7 @@ export function dispatchRoute(app: FastifyInstance, resources: ApiResources, end
     try {
       const record = await ends.wait(id, wait, gone.signal);
       if (record === null) refuse(errorBody('CMO_E_NO_DISPATCH', `no dispatch ${id}`));
-      return answered('cmo.dispatch/1', await readEnvelope(resources, record, waitingLooks(resources.gate, resources.config.lanes)));
+      return answered('cmo.dispatch/1', await readEnvelope(resources, record, waitingLooks(resources)));
     } finally {
       back?.();
       request.raw.socket.removeListener('close', leave);

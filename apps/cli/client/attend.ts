@@ -27,10 +27,15 @@ export type Attended =
   /** Those that were seen to end. */
   | { how: 'interrupted'; envelopes: Envelope[] };
 
+export type Submitted = { ok: true; ids: readonly string[] } | { ok: false; error: ErrorBody };
+
 export type AttendOptions = {
   ids: readonly string[];
-  /** Sends them first: signals count from here on, since the client has made the ids already. */
-  submit?(): Promise<ErrorBody | null>;
+  /**
+   * Sends them first: signals count from here on, since the client has made the ids already. With a `--once` key the answer
+   * may name other dispatches, which were there before: those are waited for then.
+   */
+  submit?(): Promise<Submitted>;
   /** Milliseconds; null: as long as it takes. */
   forMs: number | null;
   onEnd?(envelope: Envelope): void;
@@ -40,7 +45,7 @@ const CANCEL_MS = 15_000;
 const WATCHED_POLL_MS = 1_500;
 const POLL_MS = 60_000;
 
-export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
+export async function attend(client: DaemonClient, { ids: asked, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
   const { output, env } = context;
   const attempt = env['CMO_ATTEMPT'];
   const line = progress(context);
@@ -53,15 +58,16 @@ export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }
     leaving.abort();
   };
 
-  const submitted = submit?.() ?? Promise.resolve(null);
+  let ids = asked;
+  const submitted: Promise<Submitted> = submit?.() ?? Promise.resolve({ ok: true, ids });
   const stop = listenForSignals({
     onInterrupt() {
       interrupted = true;
       line.clear();
       output.note(`cmo: cancelling ${ids.length > 5 ? `${ids.length} dispatches` : ids.join(' ')} (Ctrl-C again to leave at once)`);
       setTimeout(() => leave('SIGINT'), CANCEL_MS).unref();
-      void submitted.then(async (refused) => {
-        if (refused === null) await cancelAll(client, ids);
+      void submitted.then(async (answer) => {
+        if (answer.ok) await cancelAll(client, answer.ids);
       });
     },
     onSecondInterrupt: () => leave('SIGINT'),
@@ -71,7 +77,10 @@ export async function attend(client: DaemonClient, { ids, submit, forMs, onEnd }
   try {
     const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
     const first = await Promise.race([submitted, left]);
-    if (first !== null && first !== 'left') return { how: 'refused', error: first };
+    if (first !== 'left') {
+      if (!first.ok) return { how: 'refused', error: first.error };
+      ids = first.ids;
+    }
     const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
     const until = forMs === null ? null : performance.now() + forMs;
     const followed = await pooled(ids, async (id) => {

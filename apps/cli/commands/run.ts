@@ -1,5 +1,5 @@
 import type { DispatchRequest, ErrorBody, SubmitData } from '#contract';
-import { attend } from '../client/attend.js';
+import { attend, type Submitted } from '../client/attend.js';
 import { DaemonClient } from '../client/daemon.js';
 import { refreshed } from '../client/refreshed.js';
 import { command } from '../command.js';
@@ -35,22 +35,36 @@ export const run = command({
     if (values.batch !== undefined) {
       const { buildBatch, withNames } = await import('../request/build-batch.js');
       const batch = await buildBatch(values.batch, values, { command: 'run', class: 'batch', maxWaitMs: null }, config, context);
-      const ids = batch.requests.map(({ id }) => id);
-      const submit = async () => {
-        const refused = await sent(client, batch.requests);
-        return refused === null ? null : withNames(batch, refused);
+      let [ids, name] = [batch.requests.map(({ id }) => id), batch.name];
+      const submit = async (): Promise<Submitted> => {
+        const taken = await sent(client, batch.requests, batch.once);
+        if (!taken.ok) return { ok: false, error: withNames(batch, taken.error) };
+        [ids, name] = [taken.ids, taken.batch ?? name];
+        return taken;
       };
-      return printAttended(context, ids, await attend(client, { ids, submit, forMs: null, onEnd: (envelope) => printEnd(context, envelope) }, context), batch.name);
+      const attended = await attend(client, { ids, submit, forMs: null, onEnd: (envelope) => printEnd(context, envelope) }, context);
+      return printAttended(context, ids, attended, name);
     }
     const interactive = context.output.stderrIsTerminal && !context.env['CMO_ATTEMPT'];
     const source = await taskFrom('run', values, context);
     const request = await buildRequest(source, { command: 'run', class: interactive ? 'interactive' : 'normal', maxWaitMs: 0 }, config, context);
     await refreshed([source.told.values], context);
-    return printAttended(context, [request.id], await attend(client, { ids: [request.id], submit: () => sent(client, [request]), forMs: null }, context));
+    let ids = [request.id];
+    const submit = async (): Promise<Submitted> => {
+      const taken = await sent(client, [request]);
+      if (taken.ok) ids = taken.ids;
+      return taken;
+    };
+    const attended = await attend(client, { ids, submit, forMs: null }, context);
+    return printAttended(context, ids, attended);
   },
 });
 
-async function sent(client: DaemonClient, dispatches: DispatchRequest[]): Promise<ErrorBody | null> {
-  const outcome = await client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches }, daemon: 'start' });
-  return outcome.ok ? null : outcome.error;
+type Taken = { ok: true; ids: string[]; /** The one that they are of on record. */ batch: string | null } | { ok: false; error: ErrorBody };
+
+async function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Taken> {
+  const outcome = await client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches, ...(once !== undefined && { once }) }, daemon: 'start' });
+  if (!outcome.ok) return outcome;
+  const taken = outcome.data.dispatches;
+  return { ok: true, ids: [...new Set(taken.map(({ dispatchId }) => dispatchId))], batch: taken[0]?.batch ?? null };
 }

@@ -28,9 +28,9 @@ export const submit = command({
     if (values.batch !== undefined) {
       const { buildBatch, withNames } = await import('../request/build-batch.js');
       const batch = await buildBatch(values.batch, values, { command: 'submit', class: 'batch', maxWaitMs: null }, config, context);
-      const outcome = await sent(client, batch.requests);
+      const outcome = await sent(client, batch.requests, batch.once);
       if (!outcome.ok) throw new CmoError(withNames(batch, outcome.error));
-      return printBatch(outcome.data, batch.name, context);
+      return printBatch(outcome.data, outcome.data.dispatches[0]?.batch ?? batch.name, context);
     }
     const source = await taskFrom('submit', values, context);
     const request = await buildRequest(source, { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
@@ -48,8 +48,8 @@ export const submit = command({
   },
 });
 
-function sent(client: DaemonClient, dispatches: DispatchRequest[]): Promise<Outcome<SubmitData>> {
-  return client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches }, daemon: 'start' });
+function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Outcome<SubmitData>> {
+  return client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches, ...(once !== undefined && { once }) }, daemon: 'start' });
 }
 
 function printBatch({ dispatches }: SubmitData, batch: string, context: Context): number {

@@ -1,4 +1,4 @@
-import { BATCH_NAME, DISPATCH_ID, nearest } from '#contract';
+import { BATCH_NAME, DISPATCH_ID, nearest, parseMoment } from '#contract';
 import { isModelId, isVariableName, parseDuration } from '#config/values';
 
 /** A flag's text as a value, or what would have been right. */
@@ -50,6 +50,30 @@ export function durationOrForever(minMs: number, maxMs: number): Reader<number |
     return read.ok ? read : bad(`${read.allowed}, or forever`, nearest(text, ['forever']));
   };
 }
+
+export const onceKey: Reader<string> = (text) => (/^(?!\s)[^\p{C}]{1,200}(?<!\s)$/u.test(text) ? good(text) : bad('one word of at most 200 characters'));
+
+const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/;
+const LOCAL = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/;
+
+/**
+ * A duration from now on, a time of day (the next such), or a date with or without one; without a zone it is this box's. A
+ * duration stays as it was said, everything else comes out as ISO in UTC.
+ */
+export const moment: Reader<string> = (text) => {
+  const said = text.trim();
+  const [, hours, minutes] = CLOCK.exec(said) ?? [];
+  if (hours !== undefined && minutes !== undefined) {
+    const at = new Date();
+    at.setHours(Number(hours), Number(minutes), 0, 0);
+    if (at.getTime() <= Date.now()) at.setDate(at.getDate() + 1);
+    return good(at.toISOString());
+  }
+  // A date alone would be midnight in UTC to Date.parse, and is midnight here to a person.
+  const local = LOCAL.test(said) ? Date.parse(`${said.replace(' ', 'T')}${said.length === 10 ? 'T00:00' : ''}`) : NaN;
+  if (!Number.isNaN(local)) return good(new Date(local).toISOString());
+  return parseMoment(said, Date.now()) === null ? bad('a duration (90, 15m, 8h, 2d), a time of day (03:00), or a date and time (2026-12-01T03:00)') : good(said);
+};
 
 /** Any text of one line; `what` says what it is. */
 export function line(what: string): Reader<string> {

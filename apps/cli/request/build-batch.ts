@@ -8,18 +8,20 @@ import type { TaskSource } from './task-source.js';
 import type { TaskValues } from './told.js';
 
 /** A batch that is right as far as this side can tell; `names[i]` says where `requests[i]` was read. */
-export type Batch = { name: string; names: string[]; requests: DispatchRequest[] };
+export type Batch = { name: string; names: string[]; requests: DispatchRequest[]; /** A key for the whole of it. */ once: string | undefined };
 
 const MOST_LINES = 50;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Every entry is looked at before one is refused, and with one that is wrong there is no batch. */
 export async function buildBatch(path: string, flags: TaskValues, door: Door, config: Config, context: Context): Promise<Batch> {
-  const entries = await readBatch(path, flags, context);
+  // Said on the command line it is the batch's; an entry may say its own.
+  const { once, ...each } = flags;
+  const entries = await readBatch(path, each, context);
   const requests = await refuseEntries(entries, door.command, (source) => buildRequest(source, door, config, context));
   await refreshed(entries.flatMap(({ read }) => (read.ok ? [read.source.told.values] : [])), context);
   const batch = flags.batchName ?? batchNameOf(path, requests[0]?.id ?? '');
-  return { name: batch, names: entries.map(({ name }) => name), requests: requests.map((request, i) => ({ ...request, id: inOrder(request.id, i), batch })) };
+  return { name: batch, names: entries.map(({ name }) => name), requests: requests.map((request, i) => ({ ...request, id: inOrder(request.id, i), batch })), once };
 }
 
 /** What `make` makes of each entry; throws what is wrong with all of them when it is wrong with one. */

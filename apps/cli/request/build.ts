@@ -39,9 +39,10 @@ export function outlineOf(told: Told, door: Door, config: Config, context: Conte
   const cwd = resolve(context.cwd, values.cwd ?? '.');
   const outline: Outline = {
     cwd,
-    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites', 'exclusive'),
+    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites', 'exclusive', 'once', 'notBefore', 'deadline'),
     ...sandboxed(told),
     ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
+    ...(values.ttl !== undefined && { ttlMs: values.ttl }),
     ...(values.noFailover && { failover: false }),
     class: values.class ?? door.class,
     maxWaitMs: values.maxWait === undefined ? door.maxWaitMs : values.maxWait,

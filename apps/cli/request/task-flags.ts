@@ -1,6 +1,6 @@
 import { CLASSES, LENGTHS, NUMBERS, ROLES } from '#contract';
 import { on, OUTPUT_FLAGS, repeated, valued, type Flags } from '../flags/flag.js';
-import { anyText, batchName, dispatch, duration, durationOrForever, label, line, model, variable, whole, word } from '../flags/readers.js';
+import { anyText, batchName, dispatch, duration, durationOrForever, label, line, model, moment, onceKey, variable, whole, word } from '../flags/readers.js';
 
 /** The words of the tool that people come from, and of codex. */
 export const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
@@ -32,6 +32,10 @@ export const TASK_FLAGS = {
   exclusive: on('--exclusive', 'be the only one that writes in its folder: wait for the others there, and let them wait'),
   class: valued('--class', 'CLASS', word(CLASSES), `${CLASSES.join(', ')}: who goes first (default: interactive at a terminal, else normal)`),
   maxWait: valued('--max-wait', 'DUR', durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max), 'wait so long for a window: 90, 15m, 8h, 2d, forever'),
+  once: valued('--once', 'KEY', onceKey, 'the same key with the same task is the same dispatch, until 7 days after its end'),
+  notBefore: valued('--not-before', 'WHEN', moment, 'do not start earlier: 15m, 8h, 03:00, 2026-12-01T03:00'),
+  ttl: valued('--ttl', 'DUR', duration(NUMBERS.ttlMs.min, NUMBERS.ttlMs.max), 'expires (exit 3) when it was not started within it: 15m, 8h, 2d'),
+  deadline: valued('--deadline', 'WHEN', moment, 'over by then, running or not: 15m, 8h, 03:00, 2026-12-01T03:00'),
   env: repeated('--env', 'NAME[=VALUE]', variable, 'give the agent this variable too'),
   refresh: on('--refresh', 'ask the vendors what is left first'),
   batchName: valued('--batch-name', 'NAME', batchName, 'the batch it belongs to'),

@@ -41,7 +41,7 @@ export const envelopeSchema = z.object({
   needsLook: maybe(z.literal(true)),
   resumeAfter: maybe(orNull(instant)),
   decision: z.object({ weight: z.number(), tier: text, reason: text, notes: z.array(text) }),
-  waiting: maybe(z.object({ for: z.enum(['quota', 'slot']), why: text, until: orNull(instant) })),
+  waiting: maybe(z.object({ for: z.enum(['quota', 'slot', 'time']), why: text, until: orNull(instant) })),
   progress: maybe(progressSchema),
   cancelAsked: maybe(z.literal(true)),
   receipts: z.array(receiptLineSchema),

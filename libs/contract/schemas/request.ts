@@ -1,7 +1,11 @@
 import * as z from 'zod/mini';
 import { BOUNDS, NUMBERS } from '../bounds.js';
+import { MOMENT_FORM } from '../moment.js';
 import type { DispatchRequest } from '../request.js';
 import { attemptId, batchName, dispatchClass, dispatchId, flag, length, maybe, orNull, role, within, word, type Same } from './words.js';
+
+/** An ISO time with its zone, or a duration that begins now. */
+const moment = z.string().check(z.maxLength(64), z.regex(MOMENT_FORM));
 
 const NO_NUL = /^[^\0]*$/;
 const variable = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.maxLength(BOUNDS.word));
@@ -32,11 +36,15 @@ export const requestSchema = z.strictObject({
   exclusive: maybe(flag),
   class: maybe(dispatchClass),
   maxWaitMs: maybe(orNull(within(NUMBERS.maxWaitMs))),
+  once: maybe(word.check(z.maxLength(BOUNDS.once))),
+  notBefore: maybe(moment),
+  ttlMs: maybe(within(NUMBERS.ttlMs)),
+  deadline: maybe(moment),
   batch: maybe(batchName),
   labels: maybe(z.record(word, z.string().check(z.maxLength(BOUNDS.word)))),
   parent: maybe(attemptId),
 });
 export const requestIsRight: Same<z.infer<typeof requestSchema>, DispatchRequest> = true;
 
-/** The body of POST /v1/dispatches: all of them are recorded, or none. */
-export const submitSchema = z.strictObject({ dispatches: z.array(requestSchema).check(z.minLength(1), z.maxLength(BOUNDS.dispatches)) });
+/** The body of POST /v1/dispatches: all of them are recorded, or none. `once`: a key for the whole of it, as the header Idempotency-Key. */
+export const submitSchema = z.strictObject({ once: maybe(word.check(z.maxLength(BOUNDS.once))), dispatches: z.array(requestSchema).check(z.minLength(1), z.maxLength(BOUNDS.dispatches)) });

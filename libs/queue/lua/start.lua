@@ -8,15 +8,17 @@ local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record
 local rid = a.id .. '.' .. a.attempt
-local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'lane', 'node', 'nonce', 'notBefore', 'cancelAsked', 'tag', 'class', 'project', 'startedAt')
+local rec = redis.call('HMGET', KEYS[7], 'state', 'attempt', 'lane', 'node', 'nonce', 'notBefore', 'cancelAsked', 'tag', 'class', 'project', 'startedAt', 'startBy', 'endBy')
 local state = rec[1]
 if state == 'running' and rec[2] == tostring(a.attempt) and rec[5] == a.nonce then
   return cjson.encode({ answer = 'yes', cancelAsked = rec[7] == '1' })
 end
 
 local token = load(a.token)
-local due = state == 'queued' or (state == 'retrying' and (tonumber(rec[6] or '0') or 0) <= now + a.early)
-if not (due and rec[2] == tostring(a.attempt) and rec[3] == a.lane) then
+local due = WAITING[state] and (tonumber(rec[6] or '0') or 0) <= now + a.early
+-- Past its --ttl or --deadline it is not started any more; the sweeper ends it.
+local late = (not set(rec[11]) and set(rec[12]) and tonumber(rec[12]) < now) or (set(rec[13]) and tonumber(rec[13]) < now)
+if not (due and not late and rec[2] == tostring(a.attempt) and rec[3] == a.lane) then
   if token then
     drop(a.token, token)
     wake(a.k.wake, a.account, false)

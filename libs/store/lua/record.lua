@@ -10,23 +10,45 @@ local LIVE = { queued = true, retrying = true, running = true }
 
 local function field(id, name) return redis.call('HGET', a.k.record .. id, name) end
 
+-- How long a `--once` key is known after its dispatch has ended, ms.
+local ONCE_KEPT = 7 * 24 * 3600 * 1000
+
+local function set(value) return value and value ~= '' end
+
 -- Of a waiting record in its queue. Tiers are counted while anything waits there, also what is not due yet: a bind never
--- raises a cost. The class counts only what could start now: a retry that is not due must not open the held-back place.
+-- raises a cost. The class counts only what could start now: what is not due must not open the held-back place.
 -- Returns how many of that tier wait now.
-local function count_waiting(state, queue, tier, class, sign)
-  if not queue or queue == '' then return 0 end
-  if state == 'queued' then redis.call('HINCRBY', a.k.waiting .. queue, 'class:' .. class, sign) end
+local function count_waiting(state, queue, tier, class, notBefore, sign)
+  if not set(queue) then return 0 end
+  if state == 'queued' and not set(notBefore) then redis.call('HINCRBY', a.k.waiting .. queue, 'class:' .. class, sign) end
   return redis.call('HINCRBY', a.k.waiting .. queue, 'tier:' .. tier, sign)
+end
+
+-- A batch's states always add up to its total: no member changes its state but by the two functions below.
+local function count_member(batch, state, sign)
+  if set(batch) then redis.call('HINCRBY', a.k.census .. batch, 'n:' .. state, sign) end
+end
+
+-- When the waiting of a record may have to end; nil: it has no bound.
+local function ends_at(startBy, endBy, waitUntil, startedAt)
+  local first = nil
+  local function bound(at) if set(at) and (not first or tonumber(at) < first) then first = tonumber(at) end end
+  if not set(startedAt) then bound(startBy) end
+  bound(endBy)
+  bound(waitUntil)
+  return first
 end
 
 -- Index changes that go with leaving or entering a state; the queue and tier are read from the record.
 local function leave_state(id, state)
   redis.call('ZREM', a.k.state .. state, id)
-  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'account')
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'notBefore', 'batch', 'account')
+  count_member(r[6], state, -1)
   if WAITING[state] then
     redis.call('ZREM', a.k.due, id)
+    redis.call('ZREM', a.k.ends, id)
     -- A fetch reserves for the dearest tier that waits; without this one there may be room for the others.
-    if count_waiting(state, r[1], r[2], r[3], -1) == 0 then redis.call('PUBLISH', a.k.wake, r[5]) end
+    if count_waiting(state, r[1], r[2], r[3], r[5], -1) == 0 then redis.call('PUBLISH', a.k.wake, r[7]) end
     redis.call('ZREM', a.k.line .. r[1], id)
   elseif state == 'running' then
     redis.call('SREM', a.k.running .. r[4], id)
@@ -34,22 +56,25 @@ local function leave_state(id, state)
 end
 
 local function enter_state(id, state, lookIn)
-  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'submittedAt', 'notBefore', 'account')
+  local r = redis.call('HMGET', a.k.record .. id, 'queue', 'tier', 'class', 'node', 'submittedAt', 'notBefore', 'account', 'batch', 'once', 'startBy', 'endBy', 'waitUntil', 'startedAt')
   redis.call('HSET', a.k.record .. id, 'state', state)
   redis.call('ZADD', a.k.state .. state, r[5], id)
+  count_member(r[8], state, 1)
   if WAITING[state] then
-    local from = now
-    if state == 'retrying' and r[6] and r[6] ~= '' then from = math.max(now, tonumber(r[6])) end
+    local from = set(r[6]) and math.max(now, tonumber(r[6])) or now
     redis.call('ZADD', a.k.due, from + lookIn, id)
-    count_waiting(state, r[1], r[2], r[3], 1)
+    local ends = ends_at(r[10], r[11], r[12], r[13])
+    if ends then redis.call('ZADD', a.k.ends, ends, id) end
+    count_waiting(state, r[1], r[2], r[3], r[6], 1)
     redis.call('ZADD', a.k.line .. r[1], r[5], id)
     -- It may take the held-back place, so a worker that was refused for that place has to ask again.
-    if state == 'queued' and r[3] == 'interactive' then redis.call('PUBLISH', a.k.wake, r[7]) end
+    if state == 'queued' and r[3] == 'interactive' and not set(r[6]) then redis.call('PUBLISH', a.k.wake, r[7]) end
   elseif state == 'running' then
     redis.call('SADD', a.k.running .. r[4], id)
   else
     redis.call('HSET', a.k.record .. id, 'endedAt', now)
     redis.call('ZADD', a.k.owed, now, id)
+    if set(r[9]) then redis.call('PEXPIRE', a.k.once .. r[9], ONCE_KEPT) end
   end
 end
 
