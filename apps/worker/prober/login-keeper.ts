@@ -29,6 +29,8 @@ export type KeeperParts = {
   environment: Readonly<Record<string, string | undefined>>;
   clock: () => number;
   log: Log;
+  /** The environment of what waits on the lane; null: nothing does. An agent that brings a token of its own needs no file. */
+  submitted: (lane: LaneConfig) => Promise<Readonly<Record<string, string>> | null>;
   /** Something waits or runs on this lane's account. */
   wanted: (lane: LaneConfig) => Promise<boolean>;
   /** A hold has begun or ended: whoever waits at a door looks again. */
@@ -44,7 +46,7 @@ export type KeeperParts = {
 
 type Watched = { standing: Standing; refused: string | null; hold: LoginHold | null; looked: number; looking: Promise<LoginHold | null> | null; repair: Promise<void> | null };
 
-export function loginKeeper({ config, environment, clock, log, wanted, changed, events, turn, lookMs = 1_000, leastMs }: KeeperParts): LoginKeeper {
+export function loginKeeper({ config, environment, clock, log, submitted, wanted, changed, events, turn, lookMs = 1_000, leastMs }: KeeperParts): LoginKeeper {
   const watched = new Map<string, Watched>();
   const of = (path: string): Watched => {
     const known = watched.get(path) ?? { standing: { kind: 'fine' }, refused: null, hold: null, looked: Number.NEGATIVE_INFINITY, looking: null, repair: null };
@@ -69,6 +71,7 @@ export function loginKeeper({ config, environment, clock, log, wanted, changed, 
   async function lookAt(lane: LaneConfig, one: Watched, now: number, asked: boolean): Promise<LoginHold | null> {
     const login = await readLogin(lane, config, environment);
     let verdict = verdictOf(login, one.standing, one.refused, now);
+    if (verdict.do !== 'start' && (await submitted(lane).catch(() => null))?.['CLAUDE_CODE_OAUTH_TOKEN']) verdict = { do: 'start' };
     if (verdict.do === 'wait' && verdict.repair && login.kind === 'file' && (asked || (await wanted(lane)))) {
       // Another look may have begun it while this one asked.
       verdict = verdictOf(login, one.standing, one.refused, now);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Config, LaneConfig, LanesFacts, LimitsData } from '#contract';
 import { openGate, type CostsOf, type Gate } from '#gate';
@@ -51,6 +52,7 @@ export type MetersParts = {
 };
 
 const INSTALLED_MS = 10_000;
+const STOP_MS = 2_000;
 
 export async function openMeters(parts: MetersParts): Promise<Meters> {
   const { redis, config, stateDir, log, clock, environment, submitted, changed } = parts;
@@ -81,6 +83,7 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     environment,
     clock,
     log,
+    submitted,
     changed,
     wanted: async (lane) => (await looking.snapshot(lane.account)).inFlight > 0 || ((await prober?.isWaiting(lane.account)) ?? false),
     events: (lane, events) => events.forEach((event) => void feed.claudeEvent(lane, event, clock())),
@@ -120,9 +123,10 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     refresh: () => begun().refresh(),
     start: () => void begun(),
     async stop() {
-      await prober?.stop();
+      // Bounded: with Redis away, a look that waits for it would keep the worker from leaving.
+      await Promise.race([prober?.stop(), delay(STOP_MS, undefined, { ref: false })]);
       await file.stop();
-      await ledgers.written();
+      await Promise.race([ledgers.written(), delay(STOP_MS, undefined, { ref: false })]);
       own.disconnect();
     },
   };

@@ -49,7 +49,7 @@ function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })):
   const gate = openGate(redis, config);
   const turns = openTurns(redis, time);
   const feed = meterFeed({ gate, config, log, time });
-  const keeper = loginKeeper({ config, environment: {}, clock: () => now, log, wanted: () => Promise.resolve(true), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: 'not in this test' }) });
+  const keeper = loginKeeper({ config, environment: {}, clock: () => now, log, submitted: () => Promise.resolve(null), wanted: () => Promise.resolve(true), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: 'not in this test' }) });
   const probe = claudeProbe({ keeper, turns, time, clock: () => now, take: (reading) => feed.take(reading) });
   const lane = laneOf(config, 'claude');
   return { ask: (asked) => probe(lane, asked), gate, turns, lane };

@@ -43,7 +43,7 @@ function boxOff(ahead: number) {
   const time = sharedTime(redis, clock);
   const feed = meterFeed({ gate, config, log, time });
   writeLogin(config.claudeCredentials ?? '', { inMs: 60 * MINUTE });
-  const keeper = loginKeeper({ config, environment: {}, clock, log, wanted: () => Promise.resolve(false), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: '' }) });
+  const keeper = loginKeeper({ config, environment: {}, clock, log, submitted: () => Promise.resolve(null), wanted: () => Promise.resolve(false), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: '' }) });
   const ask = claudeProbe({ keeper, turns: openTurns(redis, time), time, clock, take: (reading) => feed.take(reading) });
   return { clock, folder, config, gate, feed, ask: () => ask(laneOf(config, 'claude')), claude: laneOf(config, 'claude'), codex: laneOf(config, 'codex') };
 }
