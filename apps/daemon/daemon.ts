@@ -10,6 +10,7 @@ import { apiResources } from './api-resources.js';
 import { apiSocket } from './api-socket.js';
 import { daemonLockPath } from './client/look-for-daemon.js';
 import { stopWhenIdle } from './idle.js';
+import { keepPlace } from './kept-place.js';
 import { Life, type StopOptions } from './life.js';
 import { takeNodeLease } from './node-lease.js';
 import { claimLayout } from './redis/layout.js';
@@ -48,7 +49,11 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
 
     const lock = await take(daemonLockPath(paths), { phase: 'starting', version: VERSION });
     if (!lock.taken) return await fail(errorBody('CMO_E_DAEMON', `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`), true);
-    life.onLeave('daemon.lock', () => lock.release());
+    const place = keepPlace(daemonLockPath(paths), lock, log, (pid) => {
+      log.error({ pid }, 'another daemon has taken the state folder');
+      void life.stop({ kill: false, keepRedis: true, why: 'another daemon has taken the state folder' });
+    });
+    life.onLeave('daemon.lock', () => place.release());
 
     const redis = await findRedis({ paths, config, env, log });
     if (!redis.ok) return await fail(redis.error);
@@ -113,11 +118,11 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     const idle = stopWhenIdle({ life, socket, api, log, idleMs: config.timing.idleStopMs, isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)) });
     life.onLeave('socket', async () => {
       idle.stop();
-      await lock.update({ phase: 'stopping', version: VERSION });
+      await place.update({ phase: 'stopping', version: VERSION });
       await socket.pause();
     });
     clearStartupError(paths.state);
-    await lock.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket });
+    await place.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket });
     log.info({ version: VERSION, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
     life.began();
     return { ok: true, daemon: { stop: (options) => life.stop(options), gone: life.gone } };
