@@ -66,6 +66,9 @@ export function workPlaces(freed: (dispatches: string[]) => void): WorkPlaces {
   };
 }
 
+/** A batch of 250 writers in one folder must not fill its receipts with each other's names. */
+const BESIDE_SHOWN = 5;
+
 /** As a run folder knows it. */
 export function placeOf({ cwd, access, exclusive }: Pick<RunPlan, 'cwd' | 'access' | 'exclusive'>): Place {
   return { cwd, writes: access === 'write', exclusive: exclusive ?? false };
@@ -73,7 +76,9 @@ export function placeOf({ cwd, access, exclusive }: Pick<RunPlan, 'cwd' | 'acces
 
 /** For the receipt: whose changes may be mixed up with its own. */
 export function besideNotes(others: readonly string[]): string[] {
-  return others.length === 0 ? [] : [`beside:${others.join(',')}`];
+  if (others.length === 0) return [];
+  const more = others.length - BESIDE_SHOWN;
+  return [`beside:${others.slice(0, BESIDE_SHOWN).join(',')}${more > 0 ? `,+${more}` : ''}`];
 }
 
 function inTheWay(place: Place, other: Place): boolean {

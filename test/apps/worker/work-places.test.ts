@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { workPlaces } from '#worker/work-places';
+import { besideNotes, workPlaces } from '#worker/work-places';
 import { tempFolder } from '../../support/temp.js';
 
 const reader = (cwd: string) => ({ cwd, writes: false, exclusive: false });
@@ -48,4 +48,10 @@ test('a run that was found at work is there, whoever else is', () => {
   places.found('b', writer('/x'));
   expect(places.beside('b')).toEqual(['a']);
   expect(places.enter('c', writer('/x'))).toEqual({ ok: false, holder: 'a' });
+});
+
+test('a receipt names a few of many', () => {
+  expect(besideNotes([])).toEqual([]);
+  expect(besideNotes(['a', 'b'])).toEqual(['beside:a,b']);
+  expect(besideNotes(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toEqual(['beside:a,b,c,d,e,+2']);
 });
