@@ -111,16 +111,15 @@ describe('the prober', () => {
     const meter = join(box.workDir, 'meter');
     laneOf(box.config, 'codex').env['CMO_TEST_METER'] = meter;
     const worker = await box.start();
-    for (let used = 10; used <= 32; used += 2) {
+    const known = (): number => worker.meters.costsOf(laneOf(box.config, 'codex'), 'balanced')['five_hour'] ?? 0;
+    // The stand-in dates its lines by the second: of two runs within one, only the first is a reading.
+    for (let used = 10; used <= 90 && known() === 1_000; used += 2) {
       writeFileSync(meter, `${used} 5`);
       await box.ended(await box.submit('hello [[sim:echo]]', { lane: 'codex' }));
     }
-    const cost = await waitUntil(() => {
-      const known = worker.meters.costsOf(laneOf(box.config, 'codex'), 'balanced')['five_hour'] ?? 0;
-      return known > 1_000 ? known : null;
-    });
+    const cost = await waitUntil(() => (known() > 1_000 ? known() : null));
     expect(cost).toBeGreaterThanOrEqual(1_500);
-    expect(cost).toBeLessThanOrEqual(2_000);
+    expect(cost).toBeLessThanOrEqual(4_000);
     const lines = box.receipts().filter((line) => line.kind === 'attempt');
     expect(lines[1]?.cost).toEqual({ points: { five_hour: 1, weekly: 0.2 }, measured: false });
   }, 120_000);
