@@ -31,6 +31,7 @@ import { readRunEnd } from './run-end.js';
 import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
+import { steadyClock } from './steady-clock.js';
 import { Watch } from './watch.js';
 import { besideNotes, placeOf } from './work-places.js';
 import { withoutSecrets } from './without-secrets.js';
@@ -120,12 +121,15 @@ class Tending {
   readonly #run: RunRef;
   readonly #id: string;
   readonly #signals: Signals;
+  /** For the watchdogs. */
+  readonly #steady: () => number;
 
   constructor(resources: Resources, run: RunRef, signals: Signals) {
     this.#r = resources;
     this.#run = run;
     this.#id = attemptId(run.id, run.attempt);
     this.#signals = signals;
+    this.#steady = steadyClock(resources.clock);
   }
 
   async run(): Promise<void> {
@@ -185,7 +189,7 @@ class Tending {
     const err = openSpool(join(folder, 'err'), { capBytes: ERR_CAP_BYTES });
     let watch: Watch | null = null;
     let ending: Promise<unknown> | null = null;
-    const teller = progressTeller(this.#r, this.#run, () => this.#r.places.beside(this.#id));
+    const teller = progressTeller({ ...this.#r, clock: this.#steady }, this.#run, () => this.#r.places.beside(this.#id));
     const changes = watchFolder(folder, { fallbackMs: LOOK_MS, restMs: GATHER_MS });
     this.#signals.onPoke(changes.wake);
     try {
@@ -193,7 +197,7 @@ class Tending {
         if (this.#signals.stopped()) return null;
         const status = await readStatus(folder);
         if (status.state === 'gone' || status.state === 'void' || status.state === 'unclaimed') return null;
-        const now = this.#r.clock();
+        const now = this.#steady();
         watch ??= new Watch(status.startedAt, now, plan, plan.endpoint !== null);
         await this.#pump(plan, out, err, reader, watch);
         if (status.state === 'exited') {
@@ -224,7 +228,7 @@ class Tending {
   async #pump(plan: RunPlan, out: Spool, err: Spool, reader: RunReader, watch: Watch): Promise<void> {
     for (let chunk = await out.next(); chunk !== null; chunk = await out.next()) {
       const signals = reader.out(chunk);
-      watch.take(signals, this.#r.clock());
+      watch.take(signals, this.#steady());
       this.#readings(plan, signals);
     }
     for (let chunk = await err.next(); chunk !== null; chunk = await err.next()) reader.err(chunk);
