@@ -109,7 +109,13 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
   return {
     gate: { ...bare, facts: async (lanes, here) => withHolds(await bare.facts(lanes, here)) },
     feed,
-    ledgers,
+    ledgers: {
+      ...ledgers,
+      began(account, id, run) {
+        prober?.poke();
+        ledgers.began(account, id, run);
+      },
+    },
     time,
     costsOf: costs.of,
     costShown(lane, tier) {

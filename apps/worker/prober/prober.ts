@@ -24,6 +24,8 @@ export interface Prober {
   limits(): Promise<LimitsData>;
   /** Asks every source that may be asked, waits for the answers, and gives the picture. */
   refresh(): Promise<LimitsData>;
+  /** Something has begun here: the next turn of the timer looks, however idle it was. */
+  poke(): void;
   /** One look at what is due; the timer's, and a test's. */
   look(): Promise<void>;
   stop(): Promise<void>;
@@ -148,6 +150,9 @@ export function startProber(parts: ProberParts): Prober {
       const data = await limits();
       picture(data);
       return data;
+    },
+    poke() {
+      active = true;
     },
     look,
     stop: () => looking.stop(),
