@@ -45,8 +45,10 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
       quietly(async () => {
         const { now, offsetMs } = await time();
         const probe = readRateLimitEvent(info, { account: lane.account, seenAt: seenAt + offsetMs, now });
-        // It never names the windows of some models: those keep what the usage endpoint said of them.
-        if (probe.kind === 'reading') await take({ ...probe.reading, complete: false });
+        if (probe.kind === 'dark') return;
+        const { overage } = probe.reading;
+        // It never names the windows of some models, nor amounts of money: those keep what the usage endpoint said of them.
+        await take({ ...probe.reading, complete: false, overage: overage?.enabled === true ? overage : null });
       }),
     codexRun: (lane, environment) =>
       quietly(async () => {

@@ -23,9 +23,10 @@ export function codexRoots(lane: Pick<LaneConfig, 'env'>, config: Pick<Config, '
 export function codexProbe(config: Pick<Config, 'codexSessionsRoot'>, time: SharedTime): (lane: LaneConfig, more?: { environment?: Readonly<Record<string, string | undefined>>; whole?: boolean }) => Promise<Probe> {
   const memos = new Map<string, { newest: SessionMemo; all: SessionMemo; allAt: number }>();
   return async (lane, { environment, whole = false } = {}) => {
-    const memo = memos.get(lane.account) ?? { newest: new Map(), all: new Map(), allAt: Number.NEGATIVE_INFINITY };
-    memos.set(lane.account, memo);
     const { now, offsetMs } = await time();
+    // Not all of them at once: the first look is in the way of a start.
+    const memo = memos.get(lane.account) ?? { newest: new Map(), all: new Map(), allAt: now };
+    memos.set(lane.account, memo);
     const all = whole || now - memo.allAt >= ALL_EVERY_MS;
     if (all) memo.allAt = now;
     const roots = codexRoots(lane, config, environment);

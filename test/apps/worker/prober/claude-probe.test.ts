@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openGate, type Gate } from '#gate';
-import type { LaneConfig } from '#contract';
+import type { Config, LaneConfig } from '#contract';
+import { limitsText } from '#cli/output/limits-text';
+import { paintFor } from '#cli/output/paint';
 import { meterFeed } from '#worker/meter-feed';
 import { claudeProbe, type Asked } from '#worker/prober/claude-probe';
+import { limitsData } from '#worker/prober/limits-data';
 import { loginKeeper } from '#worker/prober/login-keeper';
 import { sharedTime, type SharedTime } from '#worker/prober/shared-time';
 import { openTurns, type Turns } from '#worker/prober/turns';
@@ -43,7 +46,7 @@ beforeEach(async () => {
 });
 
 /** One process' prober of the claude account. */
-function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })): { ask: (asked?: boolean) => Promise<Asked>; gate: Gate; turns: Turns; lane: LaneConfig } {
+function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })): { ask: (asked?: boolean) => Promise<Asked>; gate: Gate; turns: Turns; lane: LaneConfig; config: Config } {
   const base = testConfig({ claudeCredentials: login });
   const config = { ...base, lanes: base.lanes.map((lane) => ({ ...lane, usageUrl: `${door.url}/api/oauth/usage` })) };
   const gate = openGate(redis, config);
@@ -52,7 +55,7 @@ function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })):
   const keeper = loginKeeper({ config, environment: {}, clock: () => now, log, submitted: () => Promise.resolve(null), wanted: () => Promise.resolve(true), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: 'not in this test' }) });
   const probe = claudeProbe({ keeper, turns, time, clock: () => now, take: (reading) => feed.take(reading) });
   const lane = laneOf(config, 'claude');
-  return { ask: (asked) => probe(lane, asked), gate, turns, lane };
+  return { ask: (asked) => probe(lane, asked), gate, turns, lane, config };
 }
 
 describe('the usage endpoint', () => {
@@ -85,6 +88,14 @@ describe('the usage endpoint', () => {
     const state = await box.turns.state('claude');
     expect(state.dark).toMatchObject({ reason: 'throttled' });
     expect(state.dark?.since).toBeLessThan(began + 2 * MINUTE);
+    // What a person sees then: the dark meter first, with why and since when; its last number with its age.
+    const quiet = { okAt: now, til: null, dark: null };
+    const here = { installed: true, hold: null };
+    await box.gate.read({ account: 'codex', windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 90, resetsAt: null, scope: null }], source: 'codex session log', writtenAt: now, readAt: now, plan: null });
+    const accounts = [{ snapshot: await box.gate.snapshot('codex'), source: quiet, costs: [] }, { snapshot, source: state, costs: [] }];
+    const [first = '', second = ''] = limitsText(limitsData(box.config, accounts, { codex: here, claude: here }, now, 0), paintFor(false), now);
+    expect(first).toMatch(/^claude {2}ok {2}as of (29|30|31)m \d\ds ago \(stale\), from claude usage endpoint$/);
+    expect(second).toMatch(/^ {2}no new numbers since .* \((28|29|30)m \d\ds ago\): The usage endpoint throttles the meter/);
     // It answers again: one question, and nothing of the trouble is left.
     door.answer = null;
     now = Math.max(now, state.til ?? 0) + 1;
