@@ -6,6 +6,10 @@ import { join } from 'node:path';
 import { run, say } from './setup/command.mjs';
 import { countOf, lastLine } from './suite/count.mjs';
 import { provideRealClis } from './suite/real-clis.mjs';
+import { runWatched } from './suite/run-watched.mjs';
+
+/** vitest prints a line when a file of tests ends; the longest takes two minutes on a busy box. */
+const SILENCE_MS = 8 * 60_000;
 
 const bin = (name) => join('node_modules', '.bin', name);
 
@@ -44,7 +48,7 @@ async function runTests(args) {
   const output = join(folder, 'result.json');
   try {
     const words = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
-    const code = await run(bin('vitest'), words);
+    const code = await runWatched(bin('vitest'), words, SILENCE_MS);
     return countOf(readResult(output), code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
