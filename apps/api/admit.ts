@@ -16,6 +16,7 @@ import {
 import { laneCost } from '#gate';
 import { accessOf, contradictionsOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
 import type { NewDispatch } from '#queue';
+import { schemaVerdict, type SchemaRulings } from '#vendors/schema-rules';
 import { fromPolicy, refusal } from './problems.js';
 import type { PlaceKind } from './resources.js';
 import { withReview, type Reviewed } from './review.js';
@@ -32,11 +33,13 @@ export type AdmissionFacts = {
   parentDepth: number | null;
   /** What it grades; null when it grades nothing that is on record. */
   reviewed: Reviewed | null;
-  /** Why its schema can't be used; empty when it can, or there is none. */
-  schemaProblems: string[];
+  schema: SchemaLook;
   /** Variables of its environment that no agent gets. */
   refusedVariables: { name: string; why: string }[];
 };
+
+/** `problems`: why it is no JSON Schema; `rulings`: what each kind of lane's vendor makes of it. Empty where there is none. */
+export type SchemaLook = { problems: string[]; rulings: SchemaRulings };
 
 export type Admission = { ok: true; news: NewDispatch } | { ok: false; error: ErrorBody };
 
@@ -51,14 +54,19 @@ export function admit(asked: DispatchRequest, facts: AdmissionFacts, config: Con
   const { request } = reviewing;
   const error = refusedFor(request, facts, config);
   if (error) return { ok: false, error };
-  const decision = decide(taskOf(request), facts.lanes, policyConfig(config));
-  return { ok: true, news: { record: recordOf(request, decision, facts, config), blobs: blobsOf(request) } };
+  const verdict = schemaVerdict(permittedLanes(request, config), facts.schema.rulings);
+  if (verdict.none) return { ok: false, error: errorBody('CMO_E_SCHEMA_FILE', 'no permitted lane takes this schema', { details: verdict.refused, fix: 'mend what is named above' }) };
+  // A lane whose vendor would answer the schema with an error is kept out, and its sender is told.
+  const told = { ...(verdict.refusedBy.length > 0 && { schemaRefusedBy: verdict.refusedBy }), ...(verdict.warnings.length > 0 && { warnings: verdict.warnings }) };
+  const decision = decide(taskOf({ ...request, ...told }), facts.lanes, policyConfig(config));
+  const record = recordOf(request, decision, facts, config);
+  return { ok: true, news: { record: { ...record, request: { ...record.request, ...told } }, blobs: blobsOf(request) } };
 }
 
 function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Config): ErrorBody | null {
   const place = placeError(request.cwd, facts.place);
   if (place) return place;
-  if (facts.schemaProblems.length > 0) return errorBody('CMO_E_SCHEMA_FILE', undefined, { details: facts.schemaProblems });
+  if (facts.schema.problems.length > 0) return errorBody('CMO_E_SCHEMA_FILE', undefined, { details: facts.schema.problems });
   if (facts.refusedVariables.length > 0) {
     const details = facts.refusedVariables.map(({ name, why }) => `${name}: ${why}`);
     return errorBody('CMO_E_NOT_PERMITTED', 'an agent does not get every variable', { details, fix: 'leave them out' });

@@ -53,6 +53,7 @@ export function envelopeOf({ record, result, partial, receipts, waiting, now }: 
     envelope.resumeAfter = error?.retryAfter ?? (decision.ok ? null : decision.resumeAfter);
   }
   if (record.progress) envelope.progress = shownProgress(record.progress, now);
+  if (request.warnings && request.warnings.length > 0) envelope.warnings = request.warnings;
   if (waiting) envelope.waiting = waiting;
   if (error) envelope.error = error;
   return envelope;

@@ -1,9 +1,12 @@
 import { BOUNDS, DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
-import type { AdmissionFacts } from './admit.js';
+import { schemaRulings } from '#vendors/schema-rules';
+import type { AdmissionFacts, SchemaLook } from './admit.js';
 import type { ApiResources } from './resources.js';
 import { readReviewed } from './review.js';
 
 type Sources = Pick<ApiResources, 'config' | 'records' | 'gate' | 'now' | 'installed' | 'place' | 'project' | 'schemaProblems' | 'refusedVariables' | 'receipts'>;
+
+const NO_SCHEMA: SchemaLook = { problems: [], rulings: {} };
 
 /**
  * What admission needs to know of each request of one submit. The same question is asked once: 250 dispatches of a batch
@@ -13,7 +16,11 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
   const { config, records, gate, now } = sources;
   const place = once(sources.place);
   const project = once(sources.project);
-  const schemaProblems = once((text: string) => sources.schemaProblems(JSON.parse(text)));
+  const lookAtSchema = once(async (text: string): Promise<SchemaLook> => {
+    const schema: unknown = JSON.parse(text);
+    const problems = await sources.schemaProblems(schema);
+    return { problems, rulings: problems.length > 0 ? {} : schemaRulings(config.lanes, schema) };
+  });
   const depth = once((parent: string) => depthOf(parent, records));
   const reviewed = once((id: string) => readReviewed(id, sources));
   const lanes = once(async (path: string | undefined) => {
@@ -26,10 +33,10 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
       project(request.cwd),
       lanes(Object.hasOwn(request.env, 'PATH') ? request.env['PATH'] : undefined),
       request.parent === undefined ? null : depth(request.parent),
-      request.schema === undefined ? [] : schemaProblems(JSON.stringify(request.schema)),
+      request.schema === undefined ? NO_SCHEMA : lookAtSchema(JSON.stringify(request.schema)),
       request.reviewOf === undefined ? null : reviewed(request.reviewOf),
     ]);
-    return { now: now(), place: where, project: name, ...look, parentDepth, schemaProblems: schema, reviewed: review, refusedVariables: sources.refusedVariables(request.env) };
+    return { now: now(), place: where, project: name, ...look, parentDepth, schema, reviewed: review, refusedVariables: sources.refusedVariables(request.env) };
   };
 }
 

@@ -11,5 +11,6 @@ export { replay } from './commands/replay.js';
 export { selftest } from './commands/selftest.js';
 export { buildBatch, withNames } from './request/build-batch.js';
 export { planBatch } from './plan/plan-batch.js';
+export { lanesWithout } from './plan/schema-lanes.js';
 export { withReviewedVendor } from './request/reviewed.js';
 export { ensureDaemon, stopDaemon } from '#daemon/client';

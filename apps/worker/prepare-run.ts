@@ -4,6 +4,7 @@ import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type Dispatc
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
+import { schemaAsGiven } from '#vendors/schema-rules';
 import { diffStat } from './diff-stat.js';
 import { wallClock } from './overdue.js';
 import type { Resources } from './resources.js';
@@ -40,6 +41,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   ]);
   if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
 
+  const given = schema === null ? null : schemaAsGiven(lane.kind, schema);
   const adapter = adapterFor(lane.kind);
   const environment = environmentOf(resources, submitted, lane, id, record.access);
   const path = environment['PATH'] ?? '';
@@ -54,8 +56,8 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     access: record.access,
     fullAccess: record.request.fullAccess ?? false,
     cwd: record.request.cwd,
-    files: { folder, lastMessage: join(folder, 'last-message'), schema: schema === null ? null : join(folder, 'schema.json') },
-    schemaText: schema,
+    files: { folder, lastMessage: join(folder, 'last-message'), schema: given === null ? null : join(folder, 'schema-given.json') },
+    schemaText: given,
     newSession: fresh,
     resume,
     readCommands: config.readCommands,
@@ -91,7 +93,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     endpoint: endpointOf(lane)?.host ?? null,
   };
   const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
-  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined, lost });
+  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined, givenSchemaText: given ?? undefined, lost });
   return made.folder;
 }
 

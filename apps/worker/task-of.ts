@@ -2,12 +2,13 @@ import type { DispatchRecord, PastFailure, Task } from '#contract';
 
 /** The record's request as the policy reads it, with what this dispatch has learnt: models that don't exist, lanes it left. */
 export function taskOfRecord(record: DispatchRecord, more: { lanesOut?: string[]; modelsOut?: string[] } = {}): Task {
-  const { role, complexity, length, contextTokens, write, independentOf, strictIndependence, pin, model, hasSchema } = record.request;
+  const { role, complexity, length, contextTokens, write, independentOf, strictIndependence, pin, model, hasSchema, schemaRefusedBy } = record.request;
   const task: Task = { needsSchema: hasSchema, needsRepoWrite: write ?? false, strictIndependence: strictIndependence ?? false };
   if (role !== undefined) task.role = role;
   if (complexity !== undefined) task.complexity = complexity;
   if (length !== undefined) task.length = length;
   if (contextTokens !== undefined) task.contextTokens = contextTokens;
+  if (schemaRefusedBy !== undefined) task.schemaRefusedBy = schemaRefusedBy;
   if (independentOf !== undefined) task.independentOf = independentOf;
   if (pin !== undefined) task.pin = pin;
   if (model !== undefined) {

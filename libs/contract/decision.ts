@@ -24,6 +24,8 @@ export type Task = {
   modelsOut?: string[];
   /** Lanes this dispatch left for a window event that is still on (rulings: never offered again for the same event). */
   lanesOut?: string[];
+  /** Lanes whose vendor's structured output refuses the schema of this task: no turn would begin there. */
+  schemaRefusedBy?: string[];
 };
 
 /** A lane's meter as the policy reads it. Percents are effective: reported + reserved + settling + estimated. */
@@ -78,6 +80,7 @@ export type DecisionFactors = {
   pinModelLane?: string;
   modelsOut?: string[];
   lanesOut?: string[];
+  schemaRefusedBy?: string[];
 };
 
 type Common = {

@@ -38,6 +38,8 @@ export type Envelope = {
   /** While it waits: derived from the gate's last answer, and from its own --not-before. */
   waiting?: { for: 'quota' | 'slot' | 'time'; why: string; until: string | null };
   cancelAsked?: true;
+  /** What its sender should know, and what was no reason to refuse it. */
+  warnings?: string[];
   receipts: ReceiptLine[];
   error?: ErrorBody;
 };

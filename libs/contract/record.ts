@@ -12,6 +12,10 @@ export type StoredRequest = Omit<DispatchRequest, 'prompt' | 'env' | 'schema'> &
   envNames: string[];
   /** The ended dispatch that it takes the place of (`cmo retry`). */
   retryOf?: string;
+  /** Lanes that never get it, whatever their windows say. */
+  schemaRefusedBy?: string[];
+  /** What its sender should know, and what was no reason to refuse it. */
+  warnings?: string[];
 };
 
 /** One attempt that ended, as the record remembers it for nextStep and for the reader. */

@@ -15,7 +15,8 @@ import { weightOf } from './weight.js';
 export function decide(task: Task, facts: LanesFacts, config: PolicyConfig): Decision {
   const factors = factorsOf(task);
   const weight = weightOf(factors);
-  const { tier, notes: corrections } = correctTier(tierOf(weight), factors);
+  const { tier, notes: ofTier } = correctTier(tierOf(weight), factors);
+  const corrections = [...ofTier, ...(task.schemaRefusedBy ?? []).map((lane) => `schema-refused:${lane}`)];
   const seats = seatLanes(task, tier, facts, config);
   const rule = laneRule(factors, seats, config);
   const common = {

@@ -16,5 +16,6 @@ export function factorsOf(task: Task): DecisionFactors {
     ...(task.pinModelLane === undefined ? {} : { pinModelLane: task.pinModelLane }),
     ...(task.modelsOut === undefined ? {} : { modelsOut: [...task.modelsOut] }),
     ...(task.lanesOut === undefined ? {} : { lanesOut: [...task.lanesOut] }),
+    ...(task.schemaRefusedBy === undefined ? {} : { schemaRefusedBy: [...task.schemaRefusedBy] }),
   };
 }

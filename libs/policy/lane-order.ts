@@ -42,10 +42,12 @@ export function seatLanes(task: Task, tier: Tier, facts: LanesFacts, config: Pol
     const preferred = lane.id === first;
     const left = task.lanesOut?.includes(lane.id) ?? false;
     const why = [lineOf(lane.id, state, own)];
-    // No reset brings a CLI or a model, so their lack outranks a full window: nobody waits for such a lane.
-    const lacking = state.state === 'missing' || offer === null;
+    // No reset brings a CLI, a model or another schema, so their lack outranks a full window: nobody waits for such a lane.
+    const unfit = task.schemaRefusedBy?.includes(lane.id) ?? false;
+    const lacking = state.state === 'missing' || offer === null || unfit;
     const out = lacking ? 'missing' : left || state.state === 'exhausted' ? 'exhausted' : null;
     if (left) why.push('this dispatch left it for a window that is still closed');
+    if (unfit) why.push('its structured output refuses the schema');
     if (offer === null) why.push('none of its models answers this dispatch');
     if (preferred) why.push(`preferred: worth ${weightPoints} points of room`);
 

@@ -4,7 +4,7 @@ import { checkNumber, contradiction, unknownWord, wrongValue, type Problem } fro
 import { readTask } from './read-task.js';
 
 /** The policy's view of a request. `needsRepoWrite` is `--write` alone: access by role does not raise a tier. */
-export function taskOf(request: Omit<DispatchRequest, 'id' | 'prompt' | 'cwd' | 'env' | 'schema'> & { schema?: unknown; hasSchema?: boolean }): Task {
+export function taskOf(request: Omit<DispatchRequest, 'id' | 'prompt' | 'cwd' | 'env' | 'schema'> & { schema?: unknown; hasSchema?: boolean; schemaRefusedBy?: string[] }): Task {
   const { role, complexity, length, contextTokens, write, independentOf, strictIndependence, pin, model } = request;
   return {
     ...(role === undefined ? {} : { role }),
@@ -17,6 +17,7 @@ export function taskOf(request: Omit<DispatchRequest, 'id' | 'prompt' | 'cwd' | 
     ...(strictIndependence === undefined ? {} : { strictIndependence }),
     ...(pin === undefined ? {} : { pin }),
     ...(model === undefined ? {} : { pinModel: model }),
+    ...(request.schemaRefusedBy === undefined ? {} : { schemaRefusedBy: request.schemaRefusedBy }),
   };
 }
 

@@ -52,6 +52,7 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
     pinModelLane: word('pinModelLane', lanes),
     modelsOut: list('modelsOut'),
     lanesOut: list('lanesOut'),
+    schemaRefusedBy: list('schemaRefusedBy'),
   });
   return problems.length > 0 ? { ok: false, problems } : { ok: true, task };
 }

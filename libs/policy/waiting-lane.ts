@@ -10,7 +10,7 @@ export function waitingLane(deferral: Deferral, config: PolicyConfig): string | 
   const { factors, candidates } = deferral;
   const producer = producerVendor(factors.independentOf, config);
   const permitted = candidates.filter(({ lane, vendor, state }) => {
-    if (state === 'missing') return false;
+    if (state === 'missing' || factors.schemaRefusedBy?.includes(lane)) return false;
     if (factors.strictIndependence && producer !== null && vendor === producer) return false;
     return factors.pin === null || lane === factors.pin;
   });

@@ -11,6 +11,7 @@ import { flawOf, parsePlan, planId, type RunPlan } from './run-plan.js';
  * `runs/<dispatch>.<attempt>/`, all that is known of one attempt on this box. Files win about processes.
  *
  *   prompt plan.json [schema.json]   written by the worker, before the record says running
+ *   [schema-given.json]              the schema as this CLI is given it; the answer is held to the other
  *   claim                            the only licence to start a CLI; the first link wins
  *   run.json  out  err  [timed-out]  written by the supervisor
  *   exit.json                        its last word: the CLI has left
@@ -20,6 +21,8 @@ export type RunInput = {
   plan: RunPlan;
   prompt: string;
   schemaText?: string | undefined;
+  /** As the CLI reads it from its file. */
+  givenSchemaText?: string | undefined;
   /** The attempt was started and its folder is lost: the new one is claimed from the first moment, by nobody who lives. */
   lost?: boolean;
 };
@@ -46,7 +49,7 @@ export function runFiles(folder: string): RunPaths {
  * Makes the folder, whole or not at all, without `claim`. `made: false`: this attempt has its folder already, and that one
  * is kept as it is (a ticket delivered twice, or a start that died half-way).
  */
-export async function makeRun(runs: string, { plan, prompt, schemaText, lost = false }: RunInput): Promise<MadeRun> {
+export async function makeRun(runs: string, { plan, prompt, schemaText, givenSchemaText, lost = false }: RunInput): Promise<MadeRun> {
   const flaw = flawOf(plan);
   if (flaw !== null) throw new RangeError(flaw);
   const known = findRun(runs, planId(plan));
@@ -59,6 +62,7 @@ export async function makeRun(runs: string, { plan, prompt, schemaText, lost = f
     writeSynced(join(temp, 'prompt'), prompt),
     writeSynced(join(temp, 'plan.json'), `${JSON.stringify(plan)}\n`),
     schemaText === undefined ? undefined : writeSynced(join(temp, 'schema.json'), schemaText),
+    givenSchemaText === undefined ? undefined : writeSynced(join(temp, 'schema-given.json'), givenSchemaText),
     lost ? writeSynced(join(temp, 'claim'), '{}\n') : undefined,
   ]);
   const folder = runPath(runs, planId(plan));

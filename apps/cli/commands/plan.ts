@@ -29,7 +29,8 @@ export const plan = command({
     const outline = said.reviewOf === undefined ? said : await (await import('../request/reviewed.js')).withReviewedVendor(said, config, context);
     const schema = schemaOf(told.values, context);
     const picture = await pictureOf(context, config, told.values.refresh === true);
-    const planned = planOne({ ...outline, ...(schema !== undefined && { schema }) }, picture, config, context.now());
+    const unfit = schema === undefined ? {} : (await import('../plan/schema-lanes.js')).lanesWithout(schema, outline.pin, config);
+    const planned = planOne({ ...outline, ...(schema !== undefined && { schema }), ...unfit }, picture, config, context.now());
     if (context.json) {
       const { planJson } = await import('../output/plan-json.js');
       const { printJson } = await import('../output/json.js');

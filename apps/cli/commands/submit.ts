@@ -41,6 +41,7 @@ export const submit = command({
     if (context.json) printData(context, 'cmo.submit/1', outcome.data);
     else if (envelope) {
       context.output.line(summaryLine(envelope, context.paint, context.now()));
+      for (const warning of envelope.warnings ?? []) context.output.note(context.paintNotes.yellow(`cmo: ${warning}`));
       for (const line of failureLines(envelope, context.paintNotes, context.now())) context.output.note(line);
       if (!isEnded(envelope.state)) context.output.note(`next: cmo wait ${envelope.dispatchId}`);
     }

@@ -2,7 +2,7 @@ import { nearest, type Decision, type Task } from '#contract';
 import { explainDecision as explain } from '#policy/explain';
 
 const TASK_MEMBERS = Object.keys({
-  role: 0, complexity: 0, length: 0, contextTokens: 0, needsSchema: 0, needsRepoWrite: 0, independentOf: 0, strictIndependence: 0, pin: 0, pinModel: 0, pinModelLane: 0, modelsOut: 0, lanesOut: 0,
+  role: 0, complexity: 0, length: 0, contextTokens: 0, needsSchema: 0, needsRepoWrite: 0, independentOf: 0, strictIndependence: 0, pin: 0, pinModel: 0, pinModelLane: 0, modelsOut: 0, lanesOut: 0, schemaRefusedBy: 0,
 } satisfies Record<keyof Task, 0>);
 const MEMBERS: readonly string[] = ['task', 'limits', 'config'];
 

@@ -11,6 +11,7 @@ export async function printEnvelope(context: Context, envelope: Envelope, option
   const { output, paintNotes, now } = context;
   if (context.json) printJson(context, envelope);
   else if (envelope.ok) output.line(envelope.result ?? '');
+  if (!context.json || output.stderrIsTerminal) for (const warning of envelope.warnings ?? []) output.note(paintNotes.yellow(`cmo: ${warning}`));
   const told = context.json ? output.stderrIsTerminal : true;
   if (told && (options.summary || !envelope.ok)) {
     for (const line of [summaryLine(envelope, paintNotes, now()), ...oddities(envelope, paintNotes), ...failureLines(envelope, paintNotes, now())]) output.note(line);

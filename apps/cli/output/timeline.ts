@@ -28,6 +28,7 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   if (request.failover === false) asked.push('no failover');
   const lines = [`${paint.bold(record.id)}  ${paintState(record.state, paint)}${record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : ''}`, field('asked', asked.join(', '), paint), field('in', `${request.cwd} (project ${record.project})`, paint), field('submitted', momentText(iso(record.submittedAt), now), paint)];
   if (request.parent) lines.push(field('by', `the agent of attempt ${request.parent}`, paint));
+  for (const warning of request.warnings ?? []) lines.push(field('warning', warning, paint));
   if (request.reviewOf) lines.push(field('reviews', request.reviewOf, paint));
   if (request.batch) lines.push(field('batch', request.batch, paint));
   for (const [name, text] of Object.entries(request.labels ?? {})) lines.push(field('label', `${name}=${clip(text, 100)}`, paint));

@@ -12,6 +12,7 @@ import { refuseEntries } from '../request/build-batch.js';
 import { withReviewedVendor } from '../request/reviewed.js';
 import type { TaskValues } from '../request/told.js';
 import { pictureOf, type Picture } from './picture.js';
+import { lanesWithout } from './schema-lanes.js';
 
 const DOOR: Door = { command: 'plan', class: 'batch', maxWaitMs: null };
 /** Runs of the last week say how long the next take. */
@@ -37,7 +38,7 @@ export async function planBatch(path: string, flags: TaskValues, config: Config,
   const entries = await readBatch(path, flags, context);
   const named = await refuseEntries(entries, DOOR.command, async (source): Promise<Task> => {
     const schema = schemaOf(source.told.values, context);
-    return taskOf({ ...(await withReviewedVendor(outlineOf(source.told, DOOR, config, context), config, context)), ...(schema !== undefined && { schema }) });
+    return taskOf({ ...(await withReviewedVendor(outlineOf(source.told, DOOR, config, context), config, context)), ...(schema !== undefined && { schema, ...lanesWithout(schema, source.told.values.pin, config) }) });
   });
   const picture = await pictureOf(context, config, entries.some(({ read }) => read.ok && read.source.told.values.refresh === true));
   const now = context.now();

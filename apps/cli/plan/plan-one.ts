@@ -9,7 +9,7 @@ import type { Picture } from './picture.js';
 /** `room`: of a task that has a lane, whether it would start at once. */
 export type Plan = { decision: Decision; room: Room | null };
 
-export function planOne(outline: Outline & { schema?: unknown }, { data, stale }: Picture, config: Config, now: number): Plan {
+export function planOne(outline: Outline & { schema?: unknown; schemaRefusedBy?: string[] }, { data, stale }: Picture, config: Config, now: number): Plan {
   const decision = decide(taskOf(outline), factsOfLimits(data, now), policyConfig(config));
   if (!decision.ok) return { decision, room: null };
   const lane = config.lanes.find(({ id }) => id === decision.lane);

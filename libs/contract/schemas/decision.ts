@@ -34,6 +34,7 @@ const factorsSchema = z.object({
   pinModelLane: maybe(text),
   modelsOut: maybe(z.array(text)),
   lanesOut: maybe(z.array(text)),
+  schemaRefusedBy: maybe(z.array(text)),
 });
 export const factorsIsRight: Same<z.infer<typeof factorsSchema>, DecisionFactors> = true;
 

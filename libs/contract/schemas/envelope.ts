@@ -44,6 +44,7 @@ export const envelopeSchema = z.object({
   waiting: maybe(z.object({ for: z.enum(['quota', 'slot', 'time']), why: text, until: orNull(instant) })),
   progress: maybe(progressSchema),
   cancelAsked: maybe(z.literal(true)),
+  warnings: maybe(z.array(text)),
   receipts: z.array(receiptLineSchema),
   error: maybe(errorSchema),
 });

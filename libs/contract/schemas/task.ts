@@ -18,5 +18,6 @@ export const taskSchema = z.strictObject({
   pinModelLane: maybe(word),
   modelsOut: maybe(z.array(z.string())),
   lanesOut: maybe(z.array(z.string())),
+  schemaRefusedBy: maybe(z.array(z.string())),
 });
 export const taskIsRight: Same<z.infer<typeof taskSchema>, Task> = true;
