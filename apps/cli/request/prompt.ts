@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { CmoError, errorBody } from '#contract';
 import type { Context } from '../command.js';
 
@@ -6,6 +6,7 @@ export type PromptSource = { prompt?: string; promptFile?: string };
 
 /** Past what either CLI takes; a slip such as `< /dev/zero` must not fill the memory. */
 const MOST_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const NOTICE_MS = 3_000;
 
 /** The task's text, from a flag, a file or stdin. Nothing but blanks is no task: refused before anything is started. */
@@ -21,12 +22,29 @@ export async function readPrompt({ prompt, promptFile }: PromptSource, context: 
 /** `flag` is the one that named it. */
 export function readFile(path: string, flag: string): Buffer {
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MOST_BYTES) throw tooLarge();
-    return bytes;
+    return readBounded(path);
   } catch (error) {
     if (error instanceof CmoError) throw error;
     throw new CmoError(errorBody('CMO_E_USAGE', `${flag}: the file can't be read: ${path}`, { details: [(error as Error).message], fix: `name an existing file with ${flag}` }));
+  }
+}
+
+/** In pieces: a device has no size that could be looked at before. */
+function readBounded(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const read = readSync(file, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      size += read;
+      if (size > MOST_BYTES) throw tooLarge();
+      chunks.push(chunk.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
   }
 }
 
