@@ -27,6 +27,7 @@ const REFUSALS: Refusal[] = [
   { what: 'a missing working directory', args: ['--cwd', '/nowhere/at/all'], code: 'CMO_E_CWD', exit: 2, says: /\/nowhere\/at\/all/ },
   { what: 'an unknown flag', args: ['--rolle', 'judge'], code: 'CMO_E_USAGE', exit: 2, says: /--role/ },
   { what: 'an unknown role', args: ['--role', 'jugde'], code: 'CMO_E_UNKNOWN_VALUE', exit: 2, says: /judge/ },
+  { what: 'a prompt file without an end', args: ['--prompt-file', '/dev/zero'], code: 'CMO_E_USAGE', exit: 2, says: /16 MB/ },
   { what: 'a malformed config', args: [], before: () => writeFileSync(box.configFile, '{ "slots": { "acount": 3 }, }'), code: 'CMO_E_CONFIG', exit: 2, says: /config\.json/ },
   { what: 'a misspelt key in the config', args: [], before: () => writeFileSync(box.configFile, '{ "slots": { "acount": 3 } }'), code: 'CMO_E_CONFIG', exit: 2, says: /account/ },
   { what: 'a redis-server that can not start', args: [], before: brokenRedis, code: 'CMO_E_REDIS', exit: 5, says: /exit code 1/ },
