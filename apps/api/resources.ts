@@ -1,5 +1,5 @@
 import type { Config, LimitsData, ReceiptLine, StatusData } from '#contract';
-import type { Gate } from '#gate';
+import type { Controls, Gate } from '#gate';
 import type { DispatchQueue } from '#queue';
 import type { Changes, Records } from '#store';
 
@@ -24,6 +24,7 @@ export type ApiResources = {
   changes: Changes;
   queue: DispatchQueue;
   gate: Gate;
+  controls: Controls;
   log: Log;
   /** Milliseconds since the epoch. */
   now(): number;

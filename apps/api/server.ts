@@ -5,6 +5,7 @@ import { installAnswers } from './answers.js';
 import { lending } from './lending.js';
 import type { ApiResources } from './resources.js';
 import { cancelRoute } from './routes/cancel.js';
+import { controlRoutes } from './routes/control.js';
 import { dispatchRoute } from './routes/dispatch.js';
 import { limitsRoutes } from './routes/limits.js';
 import { listRoute } from './routes/list.js';
@@ -47,6 +48,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   showRoute(app, resources);
   logsRoute(app, resources, () => closing);
   cancelRoute(app, resources);
+  controlRoutes(app, resources);
   statusRoute(app, resources);
   limitsRoutes(app, resources);
   shutdownRoute(app, resources);

@@ -13,9 +13,9 @@ export function waitingLooks({ gate, config: { lanes }, now }: Pick<ApiResources
     if (record.behind !== undefined) return { for: 'slot', why: `${record.behind} works in its folder, and one of the two is to be alone there`, until: null };
     const lane = lanes.find((candidate) => candidate.id === record.lane);
     if (!lane) return { for: 'slot', why: `no lane ${record.lane ?? ''} is configured here`, until: null };
-    const key = JSON.stringify([lane.id, record.class, record.cost]);
+    const key = JSON.stringify([lane.id, record.class, record.cost, record.home]);
     let look = asked.get(key);
-    if (!look) asked.set(key, (look = gate.look(lane, record.cost, record.class)));
+    if (!look) asked.set(key, (look = gate.look(lane, record.cost, record.class, record.home)));
     return waitingOf(await look, lane, record.home);
   };
 }
@@ -24,12 +24,12 @@ export function waitingOf(admission: Admission, lane: LaneConfig, home: string):
   if (admission.ok) return { for: 'slot', why: `the window has room for it: it starts when ${home} has a free place`, until: null };
   return {
     for: waitsForQuota(admission.reason) ? 'quota' : 'slot',
-    why: because(admission, lane),
+    why: because(admission, lane, home),
     until: admission.til === null ? null : new Date(admission.til).toISOString(),
   };
 }
 
-function because({ reason, window }: Extract<Admission, { ok: false }>, lane: LaneConfig): string {
+function because({ reason, window }: Extract<Admission, { ok: false }>, lane: LaneConfig, home: string): string {
   switch (reason) {
     case 'limit':
       return `the ${window ?? ''} window of ${lane.account} has no room for it`;
@@ -46,7 +46,9 @@ function because({ reason, window }: Extract<Admission, { ok: false }>, lane: La
     case 'canary':
       return `one run is trying whether ${lane.account} takes work again`;
     case 'paused':
-      return `${lane.account} is paused`;
+      return `lane ${lane.id} is paused: ${window ?? 'no reason given'}`;
+    case 'drained':
+      return `${home} is drained and starts nothing: ${window ?? 'no reason given'}`;
     case 'restart':
       return 'Redis has just started: runs that are alive report first';
   }

@@ -1,7 +1,7 @@
 import { placeOf, projectOf, type ApiResources, type Log } from '#api';
 import type { Environment, Paths } from '#config';
 import { CmoError, errorBody, type Config } from '#contract';
-import { laneCost, openGate } from '#gate';
+import { laneCost, openControls, openGate } from '#gate';
 import { openQueue } from '#queue';
 import { payOwed } from '#receipts';
 import { findExecutable } from '#runner/find-executable';
@@ -32,6 +32,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     records,
     changes,
     queue: openQueue({ redis, config }),
+    controls: openControls(redis, config),
     gate: {
       ...gate,
       facts: async (lanes, here) => {

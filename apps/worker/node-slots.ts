@@ -12,11 +12,12 @@ export interface NodeSlots {
 }
 
 /**
+ * @param limit how many there may be now: a person may change it
  * @param running how many tenders there are now
  * @param freed called when a place got free although somebody was refused for lack of one since the last call:
  *   without that condition two lanes of a shut node would wake each other for ever
  */
-export function nodeSlots(limit: number, running: () => number, freed: () => void): NodeSlots & { runEnded(): void } {
+export function nodeSlots(limit: () => number, running: () => number, freed: () => void): NodeSlots & { runEnded(): void } {
   let opening = 0;
   let refused = false;
   const tell = (): void => {
@@ -26,7 +27,7 @@ export function nodeSlots(limit: number, running: () => number, freed: () => voi
   };
   return {
     take() {
-      if (running() + opening >= limit) {
+      if (running() + opening >= limit()) {
         refused = true;
         return false;
       }

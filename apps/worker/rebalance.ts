@@ -31,6 +31,7 @@ export function shutsOut(refusal: Refusal): boolean {
     case 'lane-slots':
     case 'dark':
     case 'canary':
+    case 'drained':
     case 'restart':
       return false;
   }

@@ -8,6 +8,7 @@ import { keys, openRecords, queueName } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor } from './doorkeeper.js';
 import { every } from './every.js';
+import { followControls } from './follow-controls.js';
 import { heartbeat } from './heartbeat.js';
 import { laneWorker } from './lane-worker.js';
 import { nodeSlots } from './node-slots.js';
@@ -105,12 +106,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   /** Attempts of this node whose agents wait for their own. */
   const lent = new Set<string>();
-  const slots = nodeSlots(config.slots.node, () => roster.count() - lent.size, () => wakes.local());
+  let nodeLimit = (): number => config.slots.node;
+  const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local());
   const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
     resources.places.leave(attempt);
     lent.delete(attempt);
     slots.runEnded();
   });
+
+  const said = await followControls(redis, config, () => slots.runEnded(), log);
+  nodeLimit = () => said.nodeSlots();
 
   const cancels = redis.duplicate({ connectionName: 'cmo:cancels' });
   cancels.on('error', () => {});
@@ -131,6 +136,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     every(timing.sweepMs, 'the scan', look, log),
     every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
     every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
+    every(timing.heartbeatMs, 'what persons have said', () => said.read(), log),
     every(RECOUNT_MS, 'the recount', () => recount(resources), log),
   ];
   await recount(resources);
@@ -182,6 +188,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await roster.handOver();
       await meters.stop();
       cancels.disconnect();
+      said.close();
       await wakes.close();
       await resources.tickets.close();
     },

@@ -1,3 +1,4 @@
+import type { ControlData } from './control.js';
 import type { DispatchRecord } from './record.js';
 import type { Envelope } from './envelope.js';
 import type { ShownProgress } from './progress.js';
@@ -70,4 +71,6 @@ export type StatusData = {
   redis: { private: boolean; address: string; pid: number | null; version: string | null; warnings: string[] };
   counts: Record<State, number>;
   lanes: LaneStatus[];
+  /** Pauses, drained nodes and slots that a person has set. */
+  control: ControlData;
 };

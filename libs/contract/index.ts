@@ -17,5 +17,6 @@ export * from './nearest.js';
 export * from './version.js';
 export * from './answers.js';
 export * from './limits.js';
+export * from './control.js';
 export * from './batch.js';
 export * from './finding.js';

@@ -1,4 +1,5 @@
 import type { CostVector, LaneFacts } from '#contract';
+import { pauseOf } from './control.js';
 import { thousandths } from './points.js';
 import type { AccountSnapshot } from './snapshot.js';
 
@@ -9,7 +10,7 @@ import type { AccountSnapshot } from './snapshot.js';
  * @param cost thousandths per window of the dispatch in question
  * @param limit thousandths
  */
-export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: CostVector, limit: number): LaneFacts {
+export function laneFacts(snapshot: AccountSnapshot, lane: string, installed: boolean, cost: CostVector, limit: number): LaneFacts {
   const open = snapshot.windows.filter((w) => w.scope === null);
   const worst = open.reduce<(typeof open)[number] | null>((most, w) => (most === null || w.effective > most.effective ? w : most), null);
   const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -23,7 +24,8 @@ export function laneFacts(snapshot: AccountSnapshot, installed: boolean, cost: C
   if (snapshot.closed && snapshot.closed.until > snapshot.now) {
     return { ...facts, hardBlocked: true, blockedBy: snapshot.closed.reason, nextResetAt: iso(snapshot.closed.until) };
   }
-  if (snapshot.paused) return { ...facts, hardBlocked: true, blockedBy: 'paused', nextResetAt: null };
+  const pause = pauseOf(snapshot, lane);
+  if (pause) return { ...facts, hardBlocked: true, blockedBy: 'paused', nextResetAt: iso(pause.until) };
   // The reading's own word: without `blockedBy` it counts only as long as there is a reading.
   const reached = snapshot.reading?.reached;
   if (reached && reached.resetsAt !== null && reached.resetsAt > snapshot.now) return { ...facts, hardBlocked: true, nextResetAt: iso(reached.resetsAt) };

@@ -11,7 +11,7 @@ export type Admission =
   /** `til`: ms, when asking again can help; null when only a wake can. `bare`: nothing reserved and nothing settling. */
   | { ok: false; reason: RefusalReason; window: string | null; til: number | null; bare: boolean };
 
-export type RefusalReason = 'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'restart';
+export type RefusalReason = 'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'drained' | 'restart';
 
 /** Refusals that waiting for a window cures, against those that a free slot cures. */
 export function waitsForQuota(reason: RefusalReason): boolean {
@@ -27,7 +27,7 @@ export interface Gate {
   /** Takes back what this node had lent: who waited for what went with the process. */
   recall(node: string): Promise<void>;
   /** Why a known dispatch would wait now; reserves nothing. */
-  look(lane: LaneConfig, cost: CostVector, of: DispatchClass): Promise<Admission>;
+  look(lane: LaneConfig, cost: CostVector, of: DispatchClass, node?: string): Promise<Admission>;
   renew(run: RenewedRun): Promise<'renewed' | 'made' | 'not-running'>;
   /**
    * All times in Redis' time. False: older than what is known, or nothing to use in it (no window, or a number that is
@@ -72,7 +72,7 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
   return {
     async reserve(token, lane, queue, node) {
       const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, costsOf(lane, tier)]));
-      const names = [...gateKeys(lane.account), keys.waiting(queue)];
+      const names = [...gateKeys(lane.account), keys.waiting(queue), keys.control];
       return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: token, node, project: '', costs, ...rules(lane) }));
     },
 
@@ -88,9 +88,9 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
       for (const account of this.accounts()) await evaluate(redis, operations.lend, gateKeys(account), { account, channel: keys.channels.wake, node, lent: false });
     },
 
-    async look(lane, cost, of) {
-      const names = [...gateKeys(lane.account), keys.waiting('')];
-      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: 'look', cost, class: of, dry: true, ...rules(lane) }));
+    async look(lane, cost, of, node = '') {
+      const names = [...gateKeys(lane.account), keys.waiting(''), keys.control];
+      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: 'look', node, cost, class: of, dry: true, ...rules(lane) }));
     },
 
     async renew({ dispatch, attempt, lane, node, class: of, project, cost, ttlMs }) {
@@ -118,7 +118,7 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
       return Object.fromEntries(
         lanes.flatMap((lane) => {
           const picture = pictures.get(lane.account);
-          return picture ? [[lane.id, laneFacts(picture, installed[lane.id] ?? false, cheapest(lane, costsOf), limit)]] : [];
+          return picture ? [[lane.id, laneFacts(picture, lane.id, installed[lane.id] ?? false, cheapest(lane, costsOf), limit)]] : [];
         }),
       );
     },

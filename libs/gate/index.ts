@@ -1,5 +1,6 @@
 export { openGate, settleCeiling, waitsForQuota, type Admission, type Gate, type RefusalReason, type RenewedRun } from './gate.js';
 export { laneFacts } from './facts.js';
+export { controlOf, openControls, pauseOf, slotsOf, type Controls } from './control.js';
 export { gateParts } from './lua.js';
 export { laneCost, thousandths, type CostsOf } from './points.js';
 export { openWakes, type Wakes } from './wakes.js';

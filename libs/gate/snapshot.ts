@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
-import { evaluateJson, gateKeys } from '#store';
-import type { CostVector, Overage, Reached, WindowKind } from '#contract';
+import { evaluateJson, gateKeys, keys } from '#store';
+import type { CostVector, Overage, Pause, Reached, WindowKind } from '#contract';
+import { controlOf } from './control.js';
 import { operations } from './lua.js';
 
 /** Percent of the window, 0..100, except times (ms since the epoch). */
@@ -26,7 +27,8 @@ export type AccountSnapshot = {
   /** Nothing reserved and nothing settling (estimated points aside): only a reset can make room. */
   bare: boolean;
   closed: { until: number; reason: string; canary: 'waiting' | 'flying' | null } | null;
-  paused: boolean;
+  /** Of this account's lanes and of all others; those of `lane: null` shut every lane. */
+  pauses: Pause[];
   reading: { source: string; writtenAt: number; readAt: number; plan: string | null; reached: Reached | null; overage: Overage | null } | null;
   /** When the last run of ours ended (Redis' time), null when none did. */
   lastEnd: number | null;
@@ -42,12 +44,13 @@ type Raw = {
   closed: Record<string, string>;
   flags: Record<string, string>;
   reservations: Record<string, string>;
+  control: Record<string, string>;
 };
 type RawReservation = { st: ReservationView['state']; cost: CostVector; lane: string; node: string; project?: string; lent?: boolean };
 type RawWindow = { used: number; resetsAt?: number; kind: WindowKind; scope?: string };
 
 export async function readSnapshot(redis: Redis, account: string, wake: object): Promise<AccountSnapshot> {
-  const raw = await evaluateJson<Raw>(redis, operations.snapshot, gateKeys(account), wake);
+  const raw = await evaluateJson<Raw>(redis, operations.snapshot, [...gateKeys(account), keys.control], wake);
   const reservations = Object.entries(raw.reservations).map(([id, text]): ReservationView => {
     const r = JSON.parse(text) as RawReservation;
     return { id, state: r.st, lent: r.lent ?? false, lane: r.lane, node: r.node, project: r.project ?? '', cost: r.cost };
@@ -68,7 +71,7 @@ export async function readSnapshot(redis: Redis, account: string, wake: object):
     inFlight,
     bare: reservations.every((r) => r.state === 'estimated'),
     closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
-    paused: raw.flags['paused'] === '1',
+    pauses: controlOf(raw.control, raw.now).pauses,
     reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null, reached: reachedOf(raw.meter['reached']), overage: raw.meter['overage'] === undefined ? null : (JSON.parse(raw.meter['overage']) as Overage) },
     lastEnd: number(raw.flags['ended']),
     reservations,

@@ -52,9 +52,11 @@ export const keys = {
     index: `${PREFIX}:q:${account}:costs`,
     samples: (lane: string, tier: string, window: string) => `${PREFIX}:q:${account}:cost:${lane}/${tier}/${window}`,
   }),
+  /** Hash: what persons have said about starting work (libs/gate/control.ts). */
+  control: `${PREFIX}:control`,
   events: `${PREFIX}:events`,
   receipts: `${PREFIX}:receipts`,
-  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake`, progress: `${PREFIX}:progress` },
+  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake`, control: `${PREFIX}:controls`, progress: `${PREFIX}:progress` },
   /** BullMQ's own prefix. */
   bull: `${PREFIX}:bull`,
 } as const;

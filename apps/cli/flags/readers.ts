@@ -51,6 +51,24 @@ export function durationOrForever(minMs: number, maxMs: number): Reader<number |
   };
 }
 
+/** What a person gives as the reason of something. */
+export const reason: Reader<string> = (text) => (text.trim() !== '' && text.length <= 200 && !/\p{C}/u.test(text) ? good(text.trim()) : bad('one line of at most 200 characters'));
+
+export type AtOnce = { name: string; /** Null: what the configuration says. */ n: number | null };
+
+/** How many at once; `default` is the configuration's word. */
+export const atOnce: Reader<number | null> = (text) => {
+  if (text === 'default') return good(null);
+  const read = whole(0, 10_000)(text);
+  return read.ok ? read : bad(`${read.allowed}, or default`, read.nearest ?? nearest(text, ['default']));
+};
+
+export const namedAtOnce: Reader<AtOnce> = (text) => {
+  const at = text.indexOf('=');
+  const read = atOnce(text.slice(at + 1));
+  return at > 0 && read.ok ? good({ name: text.slice(0, at), n: read.value }) : bad('NAME=N: a whole number 0..10000, or default');
+};
+
 export const onceKey: Reader<string> = (text) => (/^(?!\s)[^\p{C}]{1,200}(?<!\s)$/u.test(text) ? good(text) : bad('one word of at most 200 characters'));
 
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/;

@@ -1,4 +1,5 @@
 import { STATES, type LaneStatus, type StatusData, type WindowStatus } from '#contract';
+import { controlLines } from './control-text.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
@@ -11,6 +12,7 @@ export function statusText(status: StatusData, paint: Paint, now: number): strin
     `redis    ${redis.private ? 'private' : 'yours'}: ${redis.address}${redis.version === null ? '' : `, ${redis.version}`}${redis.pid === null ? '' : `, pid ${redis.pid}`}`,
     ...redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
     `work     ${status.running} running here${states.length === 0 ? '; nothing on record' : `; on record: ${states.join(', ')}`}`,
+    ...controlLines(status.control, paint, now),
     ...status.lanes.flatMap((lane) => laneLines(lane, paint, now)),
   ];
 }

@@ -1,5 +1,5 @@
 import type { AccountMeter, Config, LimitsData, MeterLane } from '#contract';
-import type { AccountSnapshot } from '#gate';
+import { pauseOf, type AccountSnapshot } from '#gate';
 import { endpointOf } from '#vendors';
 import type { CostRow } from './measured-costs.js';
 import type { SourceState } from './turns.js';
@@ -22,14 +22,14 @@ export function limitsData(config: Config, accounts: readonly AccountFacts[], la
     writtenAt: here(now),
     pressure: config.pressure,
     accounts: accounts.map(({ snapshot, source, costs }): AccountMeter => {
-      const { account, windows, inFlight, paused, closed, reading, lastEnd } = snapshot;
+      const { account, windows, inFlight, pauses, closed, reading, lastEnd } = snapshot;
       const own = config.lanes.filter((lane) => lane.account === account);
       return {
         account,
         lanes: own.map((lane): MeterLane => ({ id: lane.id, vendor: lane.vendor, kind: lane.kind, command: lane.command, endpoint: endpointOf(lane)?.host ?? null, ...laneOf(lane.id) })),
         windows: windows.map(({ resetsAt, ...window }) => ({ ...window, resetsAt: resetsAt === null ? null : iso(resetsAt) })),
         inFlight,
-        paused,
+        paused: own.every((lane) => pauseOf({ pauses }, lane.id) !== null),
         closed: closed && { until: iso(closed.until), reason: closed.reason },
         reading: reading && {
           source: reading.source,

@@ -1,5 +1,5 @@
 import type { LaneConfig, LimitsData } from '#contract';
-import type { AccountSnapshot, Gate } from '#gate';
+import { pauseOf, type AccountSnapshot, type Gate } from '#gate';
 import { keys, queueName } from '#store';
 import type { Redis } from 'ioredis';
 import { every } from '../every.js';
@@ -87,14 +87,14 @@ export function startProber(parts: ProberParts): Prober {
 
   async function needOf(snapshot: AccountSnapshot, account: string, now: number): Promise<Parameters<typeof isDue>[0]> {
     const [waiting, source] = await Promise.all([isWaiting(account), turns.state(account)]);
-    const { inFlight, reservations, closed, paused, windows, reading, lastEnd } = snapshot;
+    const { inFlight, reservations, closed, pauses, windows, reading, lastEnd } = snapshot;
     const full = windows.some(({ scope, usedPercent, resetsAt }) => scope === null && usedPercent >= config.pressure.exhausted && resetsAt !== null && resetsAt > now);
     return {
       now,
       waiting,
       inFlight,
       unsettled: reservations.some(({ state }) => state === 'settling' || state === 'estimated'),
-      shut: paused || full || (closed !== null && closed.until > now),
+      shut: lanesOf(account).every((lane) => pauseOf({ pauses }, lane.id) !== null) || full || (closed !== null && closed.until > now),
       writtenAt: reading?.writtenAt ?? null,
       lastEnd,
       okAt: source.okAt,

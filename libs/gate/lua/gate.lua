@@ -12,7 +12,7 @@
 -- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
 -- `closed`: { til, reason, n, at, canary = 1, holder } after a refusal; one canary goes first when `til` is past. `holder`
 -- is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
--- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, paused = 1 }
+-- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last }
 
 local function clock()
   local t = redis.call('TIME')

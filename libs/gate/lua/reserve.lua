@@ -1,9 +1,9 @@
 -- reserve: the only place that admits. One atomic step: sweep, then yes or no with the reason.
--- KEYS 1-6 the gate's, 7 the queue's waiting counts.
+-- KEYS 1-6 the gate's, 7 the queue's waiting counts, 8 what persons have said (libs/gate/control.ts).
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
 --   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, account, channel, dry? }
 -- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare }.
---   window: whose room is short; for `closed` the reason it was closed for. til: when asking again can help.
+--   window: whose room is short; for `closed`, `paused` and `drained` the reason that was given. til: when asking again can help.
 --   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
 
@@ -30,7 +30,18 @@ if a.grace > 0 and not asserted and math.floor(now / 1000) - saved <= math.ceil(
   if up and up * 1000 < a.grace then return refuse('restart', now + 500) end
 end
 
-if redis.call('HGET', G.flags, 'paused') == '1' then return refuse('paused') end
+local said = redis.call('HMGET', KEYS[8], 'pause:*', 'pause:' .. a.lane, 'drain:' .. (a.node or ''), 'slots:account:' .. a.account, 'slots:lane:' .. a.lane, 'slots:dark:')
+-- Of two pauses the one that ends last binds; without an end is later than any time.
+local pause = nil
+for i = 1, 2 do
+  local p = said[i] and cjson.decode(said[i])
+  if p and (not p['until'] or p['until'] > now) and (not pause or (pause['until'] and (not p['until'] or p['until'] > pause['until']))) then pause = p end
+end
+if pause then return refuse('paused', pause['until'], pause.reason) end
+if said[3] then return refuse('drained', nil, cjson.decode(said[3]).reason) end
+a.slots = tonumber(said[4]) or a.slots
+a.laneSlots = tonumber(said[5]) or a.laneSlots
+a.darkSlots = tonumber(said[6]) or a.darkSlots
 
 -- The dearest vector among the tiers that wait in this queue: bind may lower it, never raise it.
 local cost = a.cost

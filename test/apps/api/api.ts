@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import { createApi, placeOf, projectOf, type Api, type ApiResources } from '#api';
 import type { Answer, Config, DispatchRequest, Envelope, LimitsData, ReceiptLine } from '#contract';
 import { runOutput } from '#daemon/run-output';
-import { openGate, type Gate } from '#gate';
+import { openControls, openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
 import { listReceipts, payOwed } from '#receipts';
 import { connect, openRecords, watchChanges, type Records } from '#store';
@@ -68,6 +68,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     changes,
     queue,
     gate,
+    controls: openControls(redis, config),
     log: { debug: hear, info: hear, warn: hear, error: hear },
     now: Date.now,
     installed: () => Promise.resolve(installed),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Envelope } from '#contract';
-import { gateKeys, keys } from '#store';
+import { keys } from '#store';
 import { openApi, type TestApi } from './api.js';
 
 let it: TestApi;
@@ -69,6 +69,9 @@ test('why it waits is the gate’s word of this moment', async () => {
   expect(await waiting()).toMatchObject({ for: 'slot', until: null });
   const until = await reading('codex', 99, 3_600_000);
   expect(await waiting()).toEqual({ for: 'quota', why: 'the five_hour window of codex has no room for it', until });
-  await it.redis.hset(gateKeys('codex')[5], 'paused', '1');
-  expect(await waiting()).toMatchObject({ for: 'quota', why: 'codex is paused' });
+  await it.resources.controls.pause('codex', 'I need it', null);
+  expect(await waiting()).toEqual({ for: 'quota', why: 'lane codex is paused: I need it', until: null });
+  await it.resources.controls.resume('codex');
+  await it.resources.controls.drain('test-node', 'a new disk');
+  expect(await waiting()).toEqual({ for: 'slot', why: 'test-node is drained and starts nothing: a new disk', until: null });
 });

@@ -17,7 +17,8 @@ describe('at its start a decision', () => {
   test.each([
     ['exhausted', { codex: at(95, { nextResetAt: '2026-01-01T00:00:00Z' }) }, '2026-01-01T00:00:00Z'],
     ['missing', { codex: gone }, null],
-    ['closed', { codex: at(5, { hardBlocked: true, blockedBy: 'paused', nextResetAt: '2026-01-01T00:00:00Z' }) }, null],
+    ['closed', { codex: at(5, { hardBlocked: true, blockedBy: 'paused', nextResetAt: '2026-01-01T00:00:00Z' }) }, '2026-01-01T00:00:00Z'],
+    ['closed', { codex: at(5, { hardBlocked: true, blockedBy: 'paused', nextResetAt: null }) }, null],
     ['closed', { codex: { ...dark, hardBlocked: true, blockedBy: 'auth' } }, null],
     ['closed', { codex: at(5, { hardBlocked: true, blockedBy: 'usage_limit', nextResetAt: '2026-01-01T00:00:00Z' }) }, '2026-01-01T00:00:00Z'],
   ])('is made again when its lane is %s', (code, facts, opensAt) => {

@@ -54,8 +54,8 @@ afterEach(async () => {
 const queue = queueName('codex', 'test-node');
 const bull = (what: string): string => `${keys.bull}:${queue}:${what}`;
 /** Shuts and opens the account without telling anybody. */
-const shut = (lane = 'codex') => redis.hset(keys.gate(lane).flags, 'paused', '1');
-const openSilently = (lane = 'codex') => redis.hdel(keys.gate(lane).flags, 'paused');
+const shut = (lane = 'codex') => redis.hset(keys.control, `pause:${lane}`, '{"reason":"a test","since":0}');
+const openSilently = (lane = 'codex') => redis.hdel(keys.control, `pause:${lane}`);
 const wake = () => redis.publish(keys.channels.wake, 'codex');
 const submit = async (n: number): Promise<DispatchRecord[]> => {
   const made: DispatchRecord[] = [];
@@ -193,7 +193,7 @@ describe('a close while Redis is away', () => {
 
   test('comes to its end when it was refused', () =>
     closes(async (one, there, client) => {
-      await client.hset(keys.gate('codex').flags, 'paused', '1');
+      await client.hset(keys.control, 'pause:codex', '{"reason":"a test","since":0}');
       await there.submit();
       await soon(() => one.refusals.length > 0, 'a refusal');
     }));
@@ -207,7 +207,7 @@ describe('a close while Redis is away', () => {
 
   test('comes to its end when it has just been asking for a place', () =>
     closes(async (one, there, client) => {
-      await client.hset(keys.gate('codex').flags, 'paused', '1');
+      await client.hset(keys.control, 'pause:codex', '{"reason":"a test","since":0}');
       await there.submit();
       await soon(() => one.refusals.length > 0, 'a refusal');
       // It wakes when it is away, and what it asks then gets no answer.
@@ -266,11 +266,11 @@ describe('an opening', () => {
       const client = own.client();
       const there = openDesk(client, testConfig());
       await there.meter(10);
-      await client.hset(keys.gate('codex').flags, 'paused', '1');
+      await client.hset(keys.control, 'pause:codex', '{"reason":"a test","since":0}');
       const record = await there.submit();
       const one = await openStation(client, { config: woken() });
       await soon(() => one.refusals.length > 0, 'a refusal');
-      await client.hdel(keys.gate('codex').flags, 'paused');
+      await client.hdel(keys.control, 'pause:codex');
       await sleep(1_100);
       await own.restart();
       await soon(() => one.started.length === 1, 'it to start');

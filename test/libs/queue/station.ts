@@ -44,7 +44,7 @@ export async function openStation(redis: Redis, { config, lane: laneId = 'codex'
   const transitions = openTransitions(redis, config);
   const started: string[] = [];
   const refusals: string[] = [];
-  const slots = nodeSlots(config.slots.node, () => 0, () => wakes.local());
+  const slots = nodeSlots(() => config.slots.node, () => 0, () => wakes.local());
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const door = laneDoor({ gate, wakes, config, clock: Date.now, node }, lane, queue, slots, ({ reason }) => refusals.push(reason), () => Promise.resolve(null));
 

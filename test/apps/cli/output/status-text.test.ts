@@ -35,6 +35,7 @@ const status: StatusData = {
     { id: 'claude', vendor: 'anthropic', account: 'claude', command: 'claude', installed: true, endpoint: '127.0.0.1:9', inFlight: 0, closed: { until: '2026-11-30T03:20:00Z', reason: 'usage_limit' }, paused: false, reading: null, windows: [] },
     { id: 'third', vendor: 'anthropic', account: 'claude', command: 'claude3', installed: false, endpoint: null, inFlight: 0, closed: null, paused: false, reading: null, windows: [] },
   ],
+  control: { pauses: [], drains: [], slots: [] },
 };
 
 test('status tells the binding window first, the vendor’s numbers with their age, and dark meters as dark', () => {
@@ -49,4 +50,19 @@ test('status tells the binding window first, the vendor’s numbers with their a
     'lane     claude: 0 in flight, endpoint 127.0.0.1:9, closed (usage_limit) until 03:20 (in 20m 00s), meter dark: no reading yet, so few run at once',
     'lane     third: missing: claude3 is not on PATH, account claude',
   ]);
+});
+
+test('status says what persons have paused, drained and set, each with its reason', () => {
+  const since = NOW - 600_000;
+  const control: StatusData['control'] = {
+    pauses: [{ lane: 'codex', reason: 'I need it', since, until: Date.parse('2026-11-30T09:00:00Z') }, { lane: null, reason: 'moving', since, until: null }],
+    drains: [{ node: 'box-1', reason: 'a new disk', since }],
+    slots: [{ of: 'account', name: 'codex', atOnce: 3 }, { of: 'dark', name: '', atOnce: 1 }],
+  };
+  const text = statusText({ ...status, control }, pc.createColors(false), NOW).join('\n');
+  expect(text).toMatch(/^paused {3}lane codex, until .*09:00.*: I need it \(for 10m 00s\)$/m);
+  expect(text).toMatch(/^paused {3}every lane, until `cmo resume`: moving/m);
+  expect(text).toMatch(/^drained {2}box-1 starts nothing .*: a new disk/m);
+  expect(text).toMatch(/^slots {4}account codex: 3 at once, set by hand$/m);
+  expect(text).toMatch(/^slots {4}each account while its meter is dark: 1 at once/m);
 });
