@@ -22,7 +22,7 @@ export async function readPrompt({ prompt, promptFile }: PromptSource, context: 
 /** `flag` is the one that named it. */
 export function readFile(path: string, flag: string): Buffer {
   try {
-    return readBounded(path);
+    return readBounded(path, tooLarge);
   } catch (error) {
     if (error instanceof CmoError) throw error;
     throw new CmoError(errorBody('CMO_E_USAGE', `${flag}: the file can't be read: ${path}`, { details: [(error as Error).message], fix: `name an existing file with ${flag}` }));
@@ -30,7 +30,7 @@ export function readFile(path: string, flag: string): Buffer {
 }
 
 /** In pieces: a device has no size that could be looked at before. */
-function readBounded(path: string): Buffer {
+export function readBounded(path: string, tooLarge: () => Error): Buffer {
   const file = openSync(path, 'r');
   try {
     const chunks: Buffer[] = [];

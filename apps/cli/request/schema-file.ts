@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { CmoError, errorBody } from '#contract';
+import { readBounded } from './prompt.js';
 
 /** A file that holds one JSON Schema. Whether it is a right one is the daemon's to say: it has the library for it. */
 export function readSchemaFile(path: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readBounded(path, () => new Error('it is larger than 16 MB')).toString('utf8');
   } catch (error) {
     throw refused(`the schema file can't be read: ${path}`, (error as Error).message);
   }
