@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ErrorBody } from '#contract';
@@ -13,7 +13,7 @@ afterEach(() => box.close());
 
 /** Every file below a folder, but for logs: those tell what was tried. */
 function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -30,6 +30,7 @@ const REFUSALS: Refusal[] = [
   { what: 'a prompt file without an end', args: ['--prompt-file', '/dev/zero'], code: 'CMO_E_USAGE', exit: 2, says: /16 MB/ },
   { what: 'a malformed config', args: [], before: () => writeFileSync(box.configFile, '{ "slots": { "acount": 3 }, }'), code: 'CMO_E_CONFIG', exit: 2, says: /config\.json/ },
   { what: 'a misspelt key in the config', args: [], before: () => writeFileSync(box.configFile, '{ "slots": { "acount": 3 } }'), code: 'CMO_E_CONFIG', exit: 2, says: /account/ },
+  { what: 'a state folder that is a file', args: [], before: () => writeFileSync(box.stateDir, ''), code: 'CMO_E_STATE_FOLDER', exit: 5, says: /state/ },
   { what: 'a redis-server that can not start', args: [], before: brokenRedis, code: 'CMO_E_REDIS', exit: 5, says: /exit code 1/ },
 ];
 

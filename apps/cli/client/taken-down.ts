@@ -17,7 +17,11 @@ export function markTakenDown(paths: Paths): void {
 }
 
 export function clearTakenDown(paths: Paths): void {
-  rmSync(mark(paths), { force: true });
+  try {
+    rmSync(mark(paths), { force: true });
+  } catch {
+    // What is wrong with the folder is said by whoever starts the daemon in it.
+  }
 }
 
 export function isTakenDown(paths: Paths): boolean {

@@ -3,7 +3,7 @@ import { clearTakenDown, markTakenDown } from '../client/taken-down.js';
 import { command } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData } from '../output/json.js';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 export const down = command({
   name: 'down',
@@ -17,7 +17,7 @@ export const down = command({
   async run({ values }, context) {
     const kill = values.kill ?? false;
     let pid: number | null = null;
-    if (existsSync(context.paths.state)) {
+    if (statSync(context.paths.state, { throwIfNoEntry: false })?.isDirectory()) {
       markTakenDown(context.paths);
       const { stopDaemon } = await import('#daemon/client');
       const stopped = await stopDaemon(context.paths, { kill });
