@@ -75,7 +75,7 @@ function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Con
     if (!config.allowFullAccess) return errorBody('CMO_E_NOT_PERMITTED', 'full access is not allowed by the configuration', { fix: 'set allowFullAccess to true in the config file, or leave --full-access out' });
     if (accessOf(request) === 'read') return errorBody('CMO_E_UNSATISFIABLE', 'full access and an agent that only reads', { fix: 'leave --full-access out, or raise the access with --write' });
   }
-  if (facts.parentDepth !== null && facts.parentDepth + 1 > BOUNDS.depth) {
+  if (facts.parentDepth !== null && facts.parentDepth + 1 > config.bounds.depth) {
     return errorBody('CMO_E_NOT_PERMITTED', `an agent at depth ${facts.parentDepth} may not dispatch further agents`, { fix: 'return the work to the dispatch that started it' });
   }
   // The vendor that a review names is known only now, and a pin on that very vendor can't be strict.

@@ -1,4 +1,4 @@
-import { BOUNDS, DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
+import { DISPATCH_ID, parseAttemptId, type DispatchRequest } from '#contract';
 import { schemaRulings } from '#vendors/schema-rules';
 import type { AdmissionFacts, SchemaLook } from './admit.js';
 import type { ApiResources } from './resources.js';
@@ -21,7 +21,7 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
     const problems = await sources.schemaProblems(schema);
     return { problems, rulings: problems.length > 0 ? {} : schemaRulings(config.lanes, schema) };
   });
-  const depth = once((parent: string) => depthOf(parent, records));
+  const depth = once((parent: string) => depthOf(parent, records, config.bounds.depth));
   const reviewed = once((id: string) => readReviewed(id, sources));
   const lanes = once(async (path: string | undefined) => {
     const installed = await sources.installed(path);
@@ -44,10 +44,10 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
  * How deep the dispatch of an attempt is: 0 when no agent submitted it. One that is not on record here (another state
  * folder's) counts as 0: the bound is against runaway trees, and those are on record.
  */
-async function depthOf(parent: string, records: Sources['records']): Promise<number> {
+async function depthOf(parent: string, records: Sources['records'], most: number): Promise<number> {
   let depth = 0;
   let id = parseAttemptId(parent)?.dispatch;
-  while (id !== undefined && DISPATCH_ID.test(id) && depth <= BOUNDS.depth) {
+  while (id !== undefined && DISPATCH_ID.test(id) && depth <= most) {
     const above = (await records.read(id))?.request.parent;
     if (above === undefined) return depth;
     id = parseAttemptId(above)?.dispatch;

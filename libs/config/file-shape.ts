@@ -1,6 +1,6 @@
-import type { LaneConfig, Timing } from '#contract';
+import { NOTICES, WEEKDAYS, type LaneConfig, type Timing } from '#contract';
 import { flag, list, map, number, object, orNull, text, textOr, whole, word, type Read, type Shape } from './shape.js';
-import { absolutePath, command, duration, effort, laneId, modelId, name, nodeId, redisUrl, token, variableName, variableValue, webUrl } from './values.js';
+import { absolutePath, clockTime, command, duration, effort, laneId, modelId, name, nodeId, redisUrl, token, variableName, variableValue, webUrl } from './values.js';
 
 /**
  * config.json, every key. The keys of the tool that people come from keep their place (models, preference, pressure,
@@ -56,6 +56,11 @@ const timing = object({
   owedRepairMs: ms,
 } satisfies Record<keyof Timing, Shape<unknown>>);
 
+/** "Keep 20 points for me until 09:00": `{"until": "09:00", "points": 20}`. */
+const hours = object({ from: clockTime, until: clockTime, days: list(word(WEEKDAYS), 7), account: name, points: number(0, 100), slots: whole(0, 10_000) });
+const target = object({ on: list(word(NOTICES), NOTICES.length), webhook: webUrl, ntfy: webUrl, command: list(text('a word of a command', (value) => value !== '' && !value.includes('\0')), 100) });
+const keep = object({ days: number(0.01, 36_500), most: orNull(whole(1, 100_000_000)) });
+
 export const fileShape = object({
   $schema: text('an address'),
   models: map(name, models),
@@ -65,16 +70,23 @@ export const fileShape = object({
   reservation: map(name, points),
   lanes: map(name, lane),
   slots: object({ account: whole(1, 10_000), node: whole(1, 10_000), dark: whole(1, 10_000) }),
-  holdBack: object({ slots: whole(0, 10_000), points: number(0, 100) }),
+  accounts: map(name, object({ slots: orNull(whole(1, 10_000)) })),
+  holdBack: object({ slots: whole(0, 10_000), points: number(0, 100), hours: list(hours, 50) }),
   allowFullAccess: flag(),
   readCommands: list(text('a command', (value) => value.trim() !== '' && !/[\p{Cc}()]/u.test(value)), 500),
   codexSessionsRoot: absolutePath,
   claudeCredentials: absolutePath,
   redisUrl,
   fleet: object({ url: webUrl, token, nodeId }),
+  roots: list(absolutePath, 500),
+  notify: list(target, 50),
+  retention: object({ records: keep, receipts: keep, runs: keep, blobs: keep }),
+  bounds: object({ depth: whole(0, 10) }),
   timing,
 });
 
+export type HoursEntry = Read<typeof hours>;
+export type TargetEntry = Read<typeof target>;
 export type ConfigFile = Read<typeof fileShape>;
 export type LaneEntry = Read<typeof lane>;
 export type ModelsEntry = Read<typeof models>;

@@ -1,10 +1,11 @@
 import { join, resolve as resolvePath } from 'node:path';
-import { DEFAULT_CONFIG, nearest, type Config, type Timing } from '#contract';
+import { DEFAULT_CONFIG, nearest, NOTICES, type Config, type HoldBackHours, type Keep, type NotifyTarget, type Timing } from '#contract';
 import type { Environment } from './environment.js';
 import { byDefault, Merge, type Given } from './merge.js';
 import type { Origin, Origins } from './origin.js';
 import { resolveLanes } from './resolve-lanes.js';
-import { problem, type Problem } from './shape.js';
+import type { HoursEntry, TargetEntry } from './file-shape.js';
+import { problem, type Path, type Problem } from './shape.js';
 import { EnvironmentSource, type FileSource } from './sources.js';
 import { absolutePath, isNodeId, laneId, nodeId, redisUrl, token, webUrl } from './values.js';
 
@@ -44,6 +45,12 @@ export function resolve(file: FileSource, variables: Environment, machine: Machi
       slots: member('holdBack', 'slots', DEFAULT_CONFIG.holdBack.slots, content.holdBack?.slots),
       points: member('holdBack', 'points', DEFAULT_CONFIG.holdBack.points, content.holdBack?.points),
     },
+    accounts: resolveAccounts(merge, file),
+    holdBackHours: merge.pick('holdBack.hours', byDefault(DEFAULT_CONFIG.holdBackHours), file.given(['holdBack', 'hours'], content.holdBack?.hours?.map(hoursOf))),
+    roots: merge.pick('roots', byDefault(DEFAULT_CONFIG.roots), file.given(['roots'], content.roots?.map(fromHome))),
+    notify: merge.pick('notify', byDefault(DEFAULT_CONFIG.notify), file.given(['notify'], content.notify?.map(targetOf))),
+    retention: resolveRetention(merge, file),
+    bounds: { depth: member('bounds', 'depth', DEFAULT_CONFIG.bounds.depth, content.bounds?.depth) },
     allowFullAccess: merge.pick('allowFullAccess', byDefault(false), file.given(['allowFullAccess'], content.allowFullAccess)),
     readCommands: merge.pick('readCommands', byDefault(DEFAULT_CONFIG.readCommands), file.given(['readCommands'], content.readCommands)),
     codexSessionsRoot: place('codexSessionsRoot', 'CMO_CODEX_SESSIONS', ['CODEX_HOME', join(machine.home, '.codex')], 'sessions'),
@@ -66,7 +73,7 @@ export function resolve(file: FileSource, variables: Environment, machine: Machi
     const variable = merge.origins.get('preference.first')?.from === 'environment';
     byOrigin('preference.first').push(problem(variable ? ['CMO_PREFER'] : ['preference', 'first'], first, `a lane: one of ${ids.join(', ')}`, nearest(first, ids)));
   }
-  fileProblems.push(...thresholdProblems(config.pressure));
+  fileProblems.push(...thresholdProblems(config.pressure), ...accountNames(config, file), ...entryProblems(file));
   return { config, origins: merge.origins, fileProblems, environmentProblems, warnings: env.unread() };
 
   /** Where a CLI keeps something: ours to say, else where that CLI's own variable puts it. */
@@ -74,8 +81,55 @@ export function resolve(file: FileSource, variables: Environment, machine: Machi
     const moved = variables[theirs];
     const base: Given<string> & { value: string } = moved ? { value: resolvePath(moved, inside), origin: { from: 'environment', variable: theirs } } : byDefault(join(usual, inside));
     const chosen = merge.pick(key, base, file.given([key], content[key]), env.given(variable, absolutePath));
-    return chosen.startsWith('~/') ? join(machine.home, chosen.slice(2)) : chosen;
+    return fromHome(chosen);
   }
+
+  function fromHome(path: string): string {
+    return path.startsWith('~/') ? join(machine.home, path.slice(2)) : path;
+  }
+}
+
+function hoursOf({ from = 0, until = 24 * 60, days = [], account, points = 0, slots = 0 }: HoursEntry): HoldBackHours {
+  return { from, until, days, account: account ?? null, points, slots };
+}
+
+function targetOf({ on, webhook, ntfy, command }: TargetEntry): NotifyTarget {
+  return { on: on ?? [...NOTICES], webhook: webhook ?? null, ntfy: ntfy ?? null, command: command ?? null };
+}
+
+function resolveAccounts(merge: Merge, file: FileSource): Config['accounts'] {
+  return [...(file.content.accounts ?? [])].map(([id, { slots }]) => ({ id, slots: merge.pick<number | null>(`accounts.${id}.slots`, byDefault(null), file.given(['accounts', id, 'slots'], slots)) }));
+}
+
+function resolveRetention(merge: Merge, file: FileSource): Config['retention'] {
+  const keep = (what: keyof Config['retention']): Keep => {
+    const [own, base] = [file.content.retention?.[what], DEFAULT_CONFIG.retention[what]];
+    return {
+      days: merge.pick(`retention.${what}.days`, byDefault(base.days), file.given(['retention', what, 'days'], own?.days)),
+      most: merge.pick(`retention.${what}.most`, byDefault(base.most), file.given(['retention', what, 'most'], own?.most)),
+    };
+  };
+  return { records: keep('records'), receipts: keep('receipts'), runs: keep('runs'), blobs: keep('blobs') };
+}
+
+/** An account that no lane draws on would keep points from nobody. */
+function accountNames(config: Config, file: FileSource): Problem[] {
+  const known = [...new Set(config.lanes.map(({ account }) => account))];
+  const said: [Path, string][] = [
+    ...[...(file.content.accounts?.keys() ?? [])].map((id): [Path, string] => [['accounts', id], id]),
+    ...(file.content.holdBack?.hours ?? []).flatMap(({ account }, i): [Path, string][] => (account === undefined ? [] : [[['holdBack', 'hours', i, 'account'], account]])),
+  ];
+  return said.filter(([, id]) => !known.includes(id)).map(([path, id]) => ({ ...problem(path, null, `an account that a lane draws on: one of ${known.join(', ')}`, nearest(id, known)), seen: `${JSON.stringify(id)}, which no lane draws on` }));
+}
+
+/** Entries of lists that lack what they are for. */
+function entryProblems({ content }: FileSource): Problem[] {
+  const hours = (content.holdBack?.hours ?? []).flatMap(({ points, slots }, i) => (points === undefined && slots === undefined ? [{ ...problem(['holdBack', 'hours', i], null, 'points or slots: what is kept in these hours'), seen: 'hours that keep nothing' }] : []));
+  const targets = (content.notify ?? []).flatMap(({ webhook, ntfy, command }, i) => {
+    const ways = [webhook, ntfy, command].filter((way) => way !== undefined).length;
+    return ways === 1 ? [] : [{ ...problem(['notify', i], null, 'one of webhook, ntfy and command'), seen: ways === 0 ? 'a target without a way to it' : 'several ways at once' }];
+  });
+  return [...hours, ...targets];
 }
 
 /** The box's name, cut to what a queue and a file name can hold. */

@@ -10,7 +10,9 @@ export function configRows(config: Config): ConfigRow[] {
     ...group('preference', config.preference),
     ...group('pressure', config.pressure),
     ...group('slots', config.slots),
+    ...config.accounts.map(({ id, slots }) => ({ path: `accounts.${id}.slots`, value: slots })),
     ...group('holdBack', config.holdBack),
+    { path: 'holdBack.hours', value: config.holdBackHours },
     { path: 'allowFullAccess', value: config.allowFullAccess },
     { path: 'readCommands', value: config.readCommands },
     { path: 'codexSessionsRoot', value: config.codexSessionsRoot },
@@ -19,6 +21,11 @@ export function configRows(config: Config): ConfigRow[] {
     { path: 'fleet.nodeId', value: config.nodeId },
     { path: 'fleet.url', value: config.fleet.url },
     { path: 'fleet.token', value: config.fleet.token, secret: true },
+    { path: 'roots', value: config.roots },
+    // An address of a webhook is often a secret of its own.
+    { path: 'notify', value: config.notify.map(({ on, webhook, ntfy, command }) => ({ on, by: webhook !== null ? 'webhook' : ntfy !== null ? 'ntfy' : (command?.[0] ?? null) })) },
+    ...Object.entries(config.retention).flatMap(([what, keep]) => group(`retention.${what}`, keep)),
+    ...group('bounds', config.bounds),
     ...group('timing', config.timing),
   ];
 }

@@ -51,6 +51,12 @@ function hasScheme(value: string, schemes: string[]): boolean {
   return URL.canParse(value) && schemes.includes(new URL(value).protocol);
 }
 
+/** `09:00`, a time of the box's own day. Minutes since midnight come out; `24:00` is the end of the day. */
+export const clockTime: Shape<number> = leaf('a time of the day such as "09:00"', { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$' }, (value) => {
+  const match = typeof value === 'string' ? /^([01]\d|2[0-3]):([0-5]\d)$|^(24):(00)$/.exec(value) : null;
+  return match ? Number(match[1] ?? match[3]) * 60 + Number(match[2] ?? match[4]) : undefined;
+});
+
 /** In the file a bare number is milliseconds, as it always was there; a text needs its unit. */
 export function duration(minMs: number, maxMs: number): Shape<number> {
   return leaf(

@@ -1,4 +1,6 @@
+import { BOUNDS } from './bounds.js';
 import type { PolicyConfig, TierModel } from './decision.js';
+import type { Weekday } from './hold-back.js';
 import type { Tier, WindowKind } from './words.js';
 
 /** One way to run a model, resolved: defaults, file, environment and flags already merged. */
@@ -62,14 +64,34 @@ export type Timing = {
   owedRepairMs: number;
 };
 
+export type AccountConfig = { id: string; slots: number | null };
+
+/** In the box's own time. `from` and `until`: minutes of the day; `days` empty: every day; `account` null: every account. */
+export type HoldBackHours = { from: number; until: number; days: Weekday[]; account: string | null; points: number; slots: number };
+
+/** What a message may be about. */
+export const NOTICES = ['batch-ended', 'failed', 'needs-look', 'deferred', 'lane-closed', 'lane-opened', 'login-lapsed', 'meter-dark'] as const;
+export type Notice = (typeof NOTICES)[number];
+
+/** One of webhook, ntfy and command is set. */
+export type NotifyTarget = { on: Notice[]; webhook: string | null; ntfy: string | null; command: string[] | null };
+
+/** Ended things are kept so long and so many, whichever is less; `most` null: no bound. */
+export type Keep = { days: number; most: number | null };
+export type Retention = { records: Keep; receipts: Keep; runs: Keep; blobs: Keep };
+
 export type Config = {
   lanes: LaneConfig[];
   preference: { first: string; weightPoints: number };
   pressure: { tight: number; critical: number; exhausted: number };
   /** account: running at once per account, all boxes; node: per box; dark: per account while its meter is dark. */
   slots: { account: number; node: number; dark: number };
+  /** What an account has of its own; the others have `slots.account`. */
+  accounts: AccountConfig[];
   /** Kept for interactive work: slots and points. */
   holdBack: { slots: number; points: number };
+  /** More of it at certain hours: "keep 20 points for me until 09:00". */
+  holdBackHours: HoldBackHours[];
   allowFullAccess: boolean;
   /** Bash commands a claude reader may run, as its permission rules. */
   readCommands: string[];
@@ -79,6 +101,12 @@ export type Config = {
   redisUrl: string | null;
   /** The coordinator of several boxes; both null on one box. */
   fleet: { url: string | null; token: string | null };
+  /** Absolute folders under which a dispatch that comes over TCP may work. */
+  roots: string[];
+  notify: NotifyTarget[];
+  retention: Retention;
+  /** How deep an agent may dispatch further agents. */
+  bounds: { depth: number };
   timing: Timing;
 };
 
@@ -133,7 +161,9 @@ export const DEFAULT_CONFIG: Config = {
   preference: { first: 'codex', weightPoints: 100 },
   pressure: { tight: 65, critical: 85, exhausted: 95 },
   slots: { account: 8, node: 4, dark: 2 },
+  accounts: [],
   holdBack: { slots: 1, points: 1 },
+  holdBackHours: [],
   allowFullAccess: false,
   readCommands: ['cat', 'ls', 'rg', 'grep', 'find', 'git diff', 'git log', 'git show', 'git status', 'npm test', 'node --test', 'pytest', 'cargo test', 'go test'],
   codexSessionsRoot: null,
@@ -141,5 +171,10 @@ export const DEFAULT_CONFIG: Config = {
   nodeId: 'localhost',
   redisUrl: null,
   fleet: { url: null, token: null },
+  roots: [],
+  notify: [],
+  // Nobody stated these: a month of records and answers, a fortnight of run folders, and receipts for the year's report.
+  retention: { records: { days: 30, most: 20_000 }, receipts: { days: 400, most: null }, runs: { days: 14, most: 5_000 }, blobs: { days: 30, most: null } },
+  bounds: { depth: BOUNDS.depth },
   timing: DEFAULT_TIMING,
 };

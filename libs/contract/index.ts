@@ -7,6 +7,7 @@ export * from './failure.js';
 export * from './meter.js';
 export * from './errors.js';
 export * from './config.js';
+export * from './hold-back.js';
 export * from './request.js';
 export * from './record.js';
 export * from './progress.js';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Config, CostVector, DispatchClass, LaneConfig, LanesFacts, MeterReading } from '#contract';
+import { accountSlots, heldBackAt, type DayTime, type Config, type CostVector, type DispatchClass, type LaneConfig, type LanesFacts, type MeterReading } from '#contract';
 import { evaluate, evaluateJson, gateKeys, keys } from '#store';
 import { laneFacts } from './facts.js';
 import { operations } from './lua.js';
@@ -51,16 +51,18 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
   const limit = thousandths(config.pressure.exhausted);
   const ceilingOf = (account: string): number => settleCeiling(config, account);
   const wakeOf = (account: string): object => ({ account, channel: keys.channels.wake, ceiling: ceilingOf(account) });
+  // Asked anew each time: what a person keeps for some hours begins and ends while work waits.
+  const held = (account: string): { slots: number; points: number } => heldBackAt(config, account, dayTime(new Date()));
   const rules = (lane: LaneConfig): object => ({
     ...wakeOf(lane.account),
     lane: lane.id,
     limit,
-    slots: config.slots.account,
+    slots: accountSlots(config, lane.account),
     laneSlots: lane.slots ?? undefined,
     darkSlots: config.slots.dark,
     darkAfter: DARK_AFTER_MS,
-    holdSlots: config.holdBack.slots,
-    holdPoints: thousandths(config.holdBack.points),
+    holdSlots: held(lane.account).slots,
+    holdPoints: thousandths(held(lane.account).points),
     ttl: timing.tokenLeaseMs,
     grace: timing.restartGraceMs,
   });
@@ -144,6 +146,11 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
 export function settleCeiling(config: Config, account: string): number {
   const lane = config.lanes.find((l) => l.account === account);
   return lane?.kind === 'claude' ? Math.min(3 * lane.freshnessMs, config.timing.settleCeilingMs) : config.timing.settleCeilingMs;
+}
+
+/** By this box's own clock, which is the person's. */
+function dayTime(date: Date): DayTime {
+  return { minutes: date.getHours() * 60 + date.getMinutes(), weekday: date.getDay() };
 }
 
 /** A reading older than this, although runs of ours ended since, is dark (rulings §10). */

@@ -1,4 +1,4 @@
-import { policyConfig, TIERS, type AccountMeter, type Chosen, type Config, type Decision, type LaneConfig, type LimitsData, type MeterWindowStatus, type Task, type WindowKind } from '#contract';
+import { policyConfig, TIERS, type AccountMeter, type Chosen, type Config, type DayTime, type Decision, type LaneConfig, type LimitsData, type MeterWindowStatus, type Task, type WindowKind } from '#contract';
 import { decide } from './decide.js';
 import { factsOfLimits, LIMITS_STALE_MS } from './limits-facts.js';
 import { chargeOf, roomFor, type Charge } from './room.js';
@@ -20,9 +20,12 @@ const LENGTH: Record<WindowKind, number | null> = { five_hour: 5 * HOUR, weekly:
  * Where many tasks would go, in their order, when each takes its points as it starts: the lanes fill up, what finds no room
  * waits for the next reset, and is decided again then. A first estimate: nothing else is spent meanwhile, and every
  * attempt costs what it is taken to cost.
+ *
+ * @param now ms
+ * @param dayOf a moment by the box's own clock: what a person keeps for some hours counts
  */
-export function project(tasks: readonly Task[], picture: LimitsData, config: Config, now: number): Projection {
-  const board = new Board(picture, config, now);
+export function project(tasks: readonly Task[], picture: LimitsData, config: Config, now: number, dayOf: (at: number) => DayTime): Projection {
+  const board = new Board(picture, config, now, dayOf);
   const placed = new Map<number, ProjectedTask>();
   let waiting = [...tasks.keys()];
   let at = now;
@@ -47,11 +50,12 @@ class Board {
   private readonly config: Config;
   private readonly picture: LimitsData;
   private readonly start: number;
+  private readonly dayOf: (at: number) => DayTime;
 
-  constructor(picture: LimitsData, config: Config, now: number) {
+  constructor(picture: LimitsData, config: Config, now: number, dayOf: (at: number) => DayTime) {
     const known = now - Date.parse(picture.writtenAt) <= LIMITS_STALE_MS;
     this.accounts = picture.accounts.map((account) => ({ ...account, windows: known ? account.windows.map((window) => ({ ...window })) : [], ...(known ? {} : { reading: null, inFlight: 0 }) }));
-    [this.picture, this.config, this.start] = [picture, config, now];
+    [this.picture, this.config, this.start, this.dayOf] = [picture, config, now, dayOf];
   }
 
   /** On the first lane, in the policy's order, whose windows have room. */
@@ -101,7 +105,7 @@ class Board {
   }
 
   private hasRoom({ account, charge }: { account: AccountMeter; charge: Charge }, at: number): boolean {
-    const room = roomFor(account, charge, this.config, false, at);
+    const room = roomFor(account, charge, this.config, { interactive: false, now: at, day: this.dayOf(at) });
     return room.free || room.for === 'slot';
   }
 

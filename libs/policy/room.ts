@@ -1,4 +1,4 @@
-import type { AccountMeter, Config, LaneConfig, MeterWindowStatus } from '#contract';
+import { accountSlots, heldBackAt, type AccountMeter, type Config, type DayTime, type LaneConfig, type MeterWindowStatus } from '#contract';
 import { inScope } from './scope.js';
 import { windowsOfMeter } from './limits-facts.js';
 
@@ -17,19 +17,23 @@ export function chargeOf(account: AccountMeter, lane: LaneConfig, { tier, model 
 /** `until`: ISO, null when nothing says when. */
 export type Room = { free: true } | { free: false; for: 'quota' | 'slot'; why: string; until: string | null };
 
+/** `now` in ms; `day`: the same moment by the box's own clock. */
+export type Asked = { interactive: boolean; now: number; day: DayTime };
+
 /**
- * Whether one more attempt would be let in at `now` (ms), as the gate counts: every window that binds it has to hold it, and a
+ * Whether one more attempt would be let in, as the gate counts: every window that binds it has to hold it, and a
  * slot has to be free. Points that are held back for interactive work count as taken for all other work.
  */
-export function roomFor(account: AccountMeter, charge: Charge, { pressure, holdBack, slots }: Pick<Config, 'pressure' | 'holdBack' | 'slots'>, interactive: boolean, now: number): Room {
-  const limit = pressure.exhausted - (interactive ? 0 : holdBack.points);
+export function roomFor(account: AccountMeter, charge: Charge, config: Pick<Config, 'pressure' | 'holdBack' | 'holdBackHours' | 'slots' | 'accounts'>, { interactive, now, day }: Asked): Room {
+  const held = interactive ? { slots: 0, points: 0 } : heldBackAt(config, account.account, day);
+  const limit = config.pressure.exhausted - held.points;
   const full = windowsOfMeter(account, now).filter(({ id, effective }) => effective + (charge[id] ?? 0) > limit + EPSILON);
   if (full.length > 0) {
     const resets = full.map(({ resetsAt }) => resetsAt);
     const until = resets.every((reset) => reset !== null) ? (resets.sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null) : null;
     return { free: false, for: 'quota', why: `the ${full.map(({ id }) => id).join(' and ')} window of ${account.account} has no room for it`, until };
   }
-  const seats = slots.account - (interactive ? 0 : holdBack.slots);
+  const seats = accountSlots(config, account.account) - held.slots;
   if (account.inFlight >= seats) return { free: false, for: 'slot', why: `${account.inFlight} of ${seats} slots of ${account.account} are taken`, until: null };
   return { free: true };
 }

@@ -1,4 +1,4 @@
-import type { AccountMeter, Config, LimitsData, MeterLane } from '#contract';
+import type { AccountMeter, Config, DayTime, LimitsData, MeterLane } from '#contract';
 import { LIMITS_STALE_MS } from '#policy/limits-facts';
 import { findExecutable } from '#runner/find-executable';
 import { readMetersFile } from '../client/meters-file.js';
@@ -21,6 +21,12 @@ export async function pictureOf(context: Context, config: Config, refresh: boole
     accounts: accountsOf(config, read, context.env['PATH'] ?? ''),
   };
   return { data, age, stale: age === null || age > LIMITS_STALE_MS };
+}
+
+/** A moment by this box's own clock. */
+export function dayOf(at: number): DayTime {
+  const date = new Date(at);
+  return { minutes: date.getHours() * 60 + date.getMinutes(), weekday: date.getDay() };
 }
 
 /** The configuration of now says which lanes there are; what the file tells of others is of no use. */

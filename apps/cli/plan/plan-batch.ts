@@ -1,4 +1,4 @@
-import type { Config, Task } from '#contract';
+import { accountSlots, type Config, type Task } from '#contract';
 import { estimateEnd, type StartGroup } from '#policy/end-estimate';
 import { project, type ProjectedTask } from '#policy/projection';
 import { taskOf } from '#policy/read-request';
@@ -11,7 +11,7 @@ import { outlineOf, schemaOf, type Door } from '../request/build.js';
 import { refuseEntries } from '../request/build-batch.js';
 import { withReviewedVendor } from '../request/reviewed.js';
 import type { TaskValues } from '../request/told.js';
-import { pictureOf, type Picture } from './picture.js';
+import { dayOf, pictureOf, type Picture } from './picture.js';
 import { lanesWithout } from './schema-lanes.js';
 
 const DOOR: Door = { command: 'plan', class: 'batch', maxWaitMs: null };
@@ -42,7 +42,7 @@ export async function planBatch(path: string, flags: TaskValues, config: Config,
   });
   const picture = await pictureOf(context, config, entries.some(({ read }) => read.ok && read.source.told.values.refresh === true));
   const now = context.now();
-  const { tasks, windows } = project(named, picture.data, config, now);
+  const { tasks, windows } = project(named, picture.data, config, now, dayOf);
   const groups = groupsOf(tasks);
   const plan: BatchPlan = {
     total: tasks.length,
@@ -86,7 +86,7 @@ async function endOf(groups: readonly StartGroup[], tasks: readonly ProjectedTas
     const seen = [...(lengths.get(lane) ?? [])].sort((a, b) => a - b);
     return seen[Math.floor(seen.length / 2)] ?? null;
   };
-  const slots = (id: string): number => Math.min(config.slots.account, config.slots.node, config.lanes.find((lane) => lane.id === id)?.slots ?? Infinity);
+  const slots = (id: string): number => Math.min(accountSlots(config, config.lanes.find((lane) => lane.id === id)?.account ?? id), config.slots.node, config.lanes.find((lane) => lane.id === id)?.slots ?? Infinity);
   const unseen = [...new Set(groups.map(({ lane }) => lane))].filter((lane) => middle(lane) === null);
   if (unseen.length > 0) return { at: null, why: `how long an agent takes on ${unseen.join(' and ')} was not seen here in the last week` };
   const at = estimateEnd(groups, slots, middle);

@@ -4,7 +4,7 @@ import { factsOfLimits } from '#policy/limits-facts';
 import { taskOf } from '#policy/read-request';
 import { chargeOf, roomFor, type Room } from '#policy/room';
 import type { Outline } from '../request/build.js';
-import type { Picture } from './picture.js';
+import { dayOf, type Picture } from './picture.js';
 
 /** `room`: of a task that has a lane, whether it would start at once. */
 export type Plan = { decision: Decision; room: Room | null };
@@ -15,5 +15,5 @@ export function planOne(outline: Outline & { schema?: unknown; schemaRefusedBy?:
   const lane = config.lanes.find(({ id }) => id === decision.lane);
   const account = data.accounts.find((one) => one.account === lane?.account);
   if (!lane || !account || stale) return { decision, room: { free: true } };
-  return { decision, room: roomFor(account, chargeOf(account, lane, decision), config, outline.class === 'interactive', now) };
+  return { decision, room: roomFor(account, chargeOf(account, lane, decision), config, { interactive: outline.class === 'interactive', now, day: dayOf(now) }) };
 }
