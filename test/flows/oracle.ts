@@ -1,3 +1,4 @@
+import type { ReceiptLine } from '#contract';
 import { openGate } from '#gate';
 import { auditGate, auditIndexes } from '../support/audit.js';
 import { processesWith } from '../support/processes.js';
@@ -17,7 +18,7 @@ export async function problemsAtRest(box: FlowBox, ids: readonly string[], optio
 }
 
 export type RestOptions = {
-  /** A Redis that forgot an end is told it again, at a later time: the repeated dispatch line then differs in that. */
+  /** A Redis that forgot an end is told it again: the repeated dispatch line has another time, and a decision that was made again. */
   endsToldAgain?: boolean;
 };
 
@@ -65,11 +66,15 @@ function contradictions(box: FlowBox, { endsToldAgain = false }: RestOptions): s
   const said = new Map<string, string>();
   return box.receipts().flatMap((line) => {
     const key = `${line.kind} ${line.id}`;
-    const text = JSON.stringify(endsToldAgain && line.kind === 'dispatch' ? { ...line, at: '', durationMs: 0 } : line);
+    const text = JSON.stringify(endsToldAgain && line.kind === 'dispatch' ? whatItCameTo(line) : line);
     const before = said.get(key);
     said.set(key, before ?? text);
     return before === undefined || before === text ? [] : [`two lines of ${key} contradict each other: ${before} / ${text}`];
   });
+}
+
+function whatItCameTo({ id, state, provider, attemptIds, answeredBy, failures, needsLook, error }: Extract<ReceiptLine, { kind: 'dispatch' }>): object {
+  return { id, state, provider, attemptIds, answeredBy, failures, needsLook, error };
 }
 
 /** All attempts have ended: whatever still carries a mark outlived its own. */
