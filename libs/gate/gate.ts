@@ -130,9 +130,13 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     },
 
     async asserted() {
-      const [seconds, micros] = await redis.time();
+      const [[seconds, micros], saved] = await Promise.all([redis.time(), redis.lastsave()]);
       const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-      for (const account of this.accounts()) await redis.hset(keys.gate(account).flags, 'asserted', now);
+      for (const account of this.accounts()) {
+        const { flags } = keys.gate(account);
+        // Once per start of Redis: each write would stand in its file for ever.
+        if (Number((await redis.hget(flags, 'asserted')) ?? 0) < saved * 1000) await redis.hset(flags, 'asserted', now);
+      }
     },
 
     accounts: () => [...new Set(config.lanes.map((lane) => lane.account))],
