@@ -6,6 +6,19 @@ export interface Repeated {
   stop(): Promise<void>;
 }
 
+/** Upkeep may stand in a command that Redis doesn't answer; whatever it does may be broken off and repeated, ms. */
+export const STOP_BOUND_MS = 3_000;
+
+/** Resolves with the work, or when the time is over: the work itself goes on. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
 /** Repeats a piece of upkeep, never beside itself; a failure is told and the next turn tries again. */
 export function every(ms: number, name: string, work: () => Promise<unknown>, log: Log): Repeated {
   let stopped = false;
@@ -27,7 +40,7 @@ export function every(ms: number, name: string, work: () => Promise<unknown>, lo
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await current;
+      await within(STOP_BOUND_MS, current);
     },
   };
 }

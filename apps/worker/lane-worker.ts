@@ -35,7 +35,6 @@ export function laneWorker(
       runRetryDelay: 200,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
-      skipVersionCheck: true,
     },
     gatedBackend(door),
   );

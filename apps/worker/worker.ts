@@ -7,7 +7,7 @@ import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { keys, openRecords, queueName } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor } from './doorkeeper.js';
-import { every } from './every.js';
+import { every, STOP_BOUND_MS, within } from './every.js';
 import { followControls } from './follow-controls.js';
 import { heartbeat } from './heartbeat.js';
 import { laneWorker } from './lane-worker.js';
@@ -182,15 +182,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async stop({ kill }) {
       redis.off('ready', back);
-      await Promise.all(workers.map((worker) => worker.close()));
+      // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.
+      await within(STOP_BOUND_MS, Promise.all(workers.map((worker) => worker.close())));
       if (kill) await Promise.all(roster.all().map((tender) => tender.kill()));
       await Promise.all(upkeep.map((part) => part.stop()));
-      await roster.handOver();
+      await within(STOP_BOUND_MS, roster.handOver());
       await meters.stop();
       cancels.disconnect();
       said.close();
-      await wakes.close();
-      await resources.tickets.close();
+      await within(STOP_BOUND_MS, Promise.all([wakes.close(), resources.tickets.close()]));
     },
   };
 }

@@ -79,3 +79,17 @@ test('a worker that is handed over leaves its agents alone, and the next one ado
   expect((await box.ended(id)).state).toBe('succeeded');
   expect(box.starts()).toEqual({ [`${id}.1`]: 1 });
 });
+
+test('a worker stops while Redis is away, and its agents go on', async () => {
+  const worker = await box.start();
+  const id = await box.submit('kept [[sim:slow seconds=4]]');
+  await box.until(id, 'running');
+  await waitUntil(() => processesWith(`${id}.1`).length > 0);
+  await box.server.kill();
+  await worker.stop({ kill: false });
+  expect(processesWith(`${id}.1`).length).toBeGreaterThan(0);
+  await box.server.start();
+  await box.start();
+  expect((await box.ended(id)).state).toBe('succeeded');
+  expect(box.starts()).toEqual({ [`${id}.1`]: 1 });
+});
