@@ -29,6 +29,7 @@ export async function readRunEnd(input: {
     signal: exit?.signal ?? null,
     timedOut: (exit?.timedOut ?? false) || reason === 'deadline',
     silent: reason === 'silence',
+    flooded: reason === 'overflow',
     endedByUs: reason === 'refused' || reason === 'foreign-billing',
     spawnError: exit?.spawnError ?? null,
     cwdExists: existsSync(plan.cwd),

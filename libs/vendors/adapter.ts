@@ -49,6 +49,8 @@ export type ExitFacts = {
   signal: string | null;
   timedOut: boolean;
   silent: boolean;
+  /** We ended it because it wrote more than is ever read. */
+  flooded?: boolean;
   /** We ended it because of a `refused` or `foreign-billing` signal. */
   endedByUs: boolean;
   /** Error code of a start that did not happen. */

@@ -70,7 +70,7 @@ export class StreamReader implements RunReader {
       spoke: folded.spoke,
       sandboxBroken: folded.sandboxBroken,
       foreignBilling: folded.foreignBilling,
-      flooded: this.splitter.flooded ? this.splitter.total : null,
+      flooded: this.splitter.flooded || exit.flooded === true ? this.splitter.total : null,
       unknownFormat: this.objects > 0 && this.known === 0,
     };
     const whole = this.known > 0 && !torn && this.splitter.dropped === 0 && !this.splitter.flooded;

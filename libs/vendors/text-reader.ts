@@ -51,7 +51,7 @@ export class TextReader implements RunReader {
 
   finish(exit: ExitFacts): RunReading {
     const text = stripAnsi(Buffer.concat(this.pieces).toString('utf8')).trim();
-    const flooded = this.total > this.limit ? this.total : null;
+    const flooded = this.total > this.limit || exit.flooded === true ? this.total : null;
     const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
     const last = lines[lines.length - 1] ?? '';
     const sentence = vendorSentence(exit.exitCode === 0 ? (lines.length === 1 ? last : '') : last, this.cli);

@@ -3,6 +3,7 @@ import { SILENT_CHANNEL } from '#policy/failure/index';
 import type { RunProgress, StreamSignal } from '../adapter.js';
 import { PARTIAL_MAX, ToolBook, partialOf, type EventFold, type Folded } from '../event-fold.js';
 import { countOf, isObject, listOf, member, numberOf, sessionId, textOf, type JsonObject } from '../json.js';
+import { TextTail } from '../text-tail.js';
 import { failedResult, isRefusal, rawError, retryOf, retryWords, syntheticError, unfinishedChannel, type Retry, type SyntheticError } from './error-facts.js';
 
 /** The tool by which the CLI takes a schema answer: not an act. */
@@ -28,7 +29,7 @@ export class ClaudeFold implements EventFold {
 
   private text = '';
   private textOf: string | null = null;
-  private draft = '';
+  private readonly draft = new TextTail(PARTIAL_MAX);
   private spoke = false;
   private readonly steps = new Set<string>();
   private readonly book = new ToolBook([ANSWER_TOOL]);
@@ -63,7 +64,7 @@ export class ClaudeFold implements EventFold {
       text: terminal === 'completed' ? (said.trim() === '' ? this.text : said) : null,
       ...(terminal === 'completed' && structured !== undefined ? { structured } : {}),
       usage: result === null ? null : usageOf(result['usage'], failed),
-      partial: terminal === 'completed' ? partialOf(said) : partialOf([this.text, this.draft].filter((text) => text.trim() !== '').join('\n\n')),
+      partial: terminal === 'completed' ? partialOf(said) : partialOf([this.text, this.draft.text()].filter((text) => text.trim() !== '').join('\n\n')),
       channel: result === null ? unfinishedChannel(this.synthetic, this.retry, this.limit) : failed ? failedResult(result, this.synthetic, this.limit) : SILENT_CHANNEL,
       toolCalls: this.book.calls,
       acted: this.book.acted,
@@ -122,7 +123,7 @@ export class ClaudeFold implements EventFold {
       case 'ping':
         return [];
       case 'message_start':
-        if (main) this.draft = '';
+        if (main) this.draft.clear();
         break;
       case 'content_block_start':
         if (member(member(raw, 'content_block'), 'type') === 'tool_use') this.book.announced(textOf(member(member(raw, 'content_block'), 'name')));
@@ -131,7 +132,7 @@ export class ClaudeFold implements EventFold {
         this.moved();
         const delta = member(raw, 'delta');
         // Thinking is never part of a partial: a model passes through conclusions there that it discards.
-        if (main && member(delta, 'type') === 'text_delta') this.draft = (this.draft + (textOf(member(delta, 'text')) ?? '')).slice(-PARTIAL_MAX);
+        if (main && member(delta, 'type') === 'text_delta') this.draft.add(textOf(member(delta, 'text')) ?? '');
         break;
       }
       case 'message_delta':
@@ -166,7 +167,7 @@ export class ClaudeFold implements EventFold {
   private mainText(text: string, message: string | null): void {
     this.text = message !== null && message === this.textOf ? this.text + text : text;
     this.textOf = message;
-    this.draft = '';
+    this.draft.clear();
   }
 
   /** The model answered: what was said of trouble before is over. */

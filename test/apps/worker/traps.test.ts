@@ -23,7 +23,7 @@ const attempts = (id: string): AttemptReceipt[] => box.receipts().flatMap((line)
 const only = (more: Partial<DispatchRequest>): DispatchRecord['request'] => ({ failover: false, attempts: 1, ...more }) as DispatchRecord['request'];
 
 /** Sends each prompt to each vendor at once. @returns what became of them, by vendor and prompt */
-async function each(prompts: Record<string, string>, lanes: readonly string[] = ['codex', 'claude'], more: Partial<DispatchRequest> = {}, change: Partial<DispatchRecord> = {}): Promise<Record<string, { state: string; class: string | null; words: string | null; partial: string | null; last: AttemptReceipt }>> {
+async function each(prompts: Record<string, string>, lanes: readonly string[] = ['codex', 'claude'], more: Partial<DispatchRequest> = {}, change: Omit<Partial<DispatchRecord>, 'lane'> = {}): Promise<Record<string, { state: string; class: string | null; words: string | null; partial: string | null; last: AttemptReceipt }>> {
   const sent = await Promise.all(
     lanes.flatMap((lane) => Object.entries(prompts).map(async ([name, prompt]) => ({ key: `${lane} ${name}`, id: await box.submit(prompt, { lane, request: only(more), ...change }) }))),
   );

@@ -25,6 +25,16 @@ describe('lines', () => {
     }
   });
 
+  test('that are no JSON are held up to a megabyte, whatever comes in front of an event', () => {
+    const limits = { lineBytes: 4 * 1024 * 1024, totalBytes: 2 ** 40 };
+    const long = 'x'.repeat(2_000_000);
+    for (const size of [1000, 64 * 1024]) {
+      const { out, splitter } = lines(`${long}\n  \t{"a":"${long}"}\n\u001b[0m[${long}\n\ufeff{"${long}\n"${long}\n`, size, limits);
+      expect(out.map((line) => line.trimStart().slice(0, 3).codePointAt(0))).toEqual([0x7b, 0x1b, 0x7b]);
+      expect(splitter.dropped).toBe(2);
+    }
+  });
+
   test('do not keep a buffer that the caller uses again', () => {
     const splitter = new LineSplitter();
     const buffer = Buffer.from('abc');
