@@ -6,6 +6,7 @@ export { pathText, problemText, renderDiagnostics, type Diagnostics } from './di
 export { describeOrigin, type Origin, type Origins } from './origin.js';
 export { configRows, shownValue, type ConfigRow } from './show.js';
 export { fileShape } from './file-shape.js';
+export { configSchema } from './config-schema.js';
 export { isModelId, isName, isNodeId, isVariableName, parseDuration } from './values.js';
 export type { Machine } from './resolve.js';
 export type { Problem } from './shape.js';

@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BatchData, ErrorBody, SubmitData } from '#contract';
+import { batchSchema } from '#contract/schemas/batch';
+import { receiptLineSchema } from '#contract/schemas/receipt';
 import { openCmo, type Cmo } from '../support/cmo.js';
 
 let cmo: Cmo;
@@ -29,6 +31,8 @@ test('a batch of lines is queued whole, in its order, under one name; wait, resu
   const waited = await cmo.cmo(['wait', '--batch', 'night-1']);
   const answer = JSON.parse(waited.stdout) as BatchAnswer;
   expect([waited.code, answer.schema, answer.ok, answer.error?.code]).toEqual([6, 'cmo.batch/1', false, 'CMO_E_BATCH']);
+  expect(batchSchema.safeParse(answer.data).error).toBeUndefined();
+  for (const line of cmo.receipts()) expect(receiptLineSchema.safeParse(line).error, line.id).toBeUndefined();
   expect(answer.data).toMatchObject({ batch: 'night-1', census: { total: 3, succeeded: 2, failed: 1, queued: 0 } });
   expect(answer.data.dispatches.map(({ dispatchId, ok }) => [dispatchId, ok])).toEqual(ids.map((id, i) => [id, i < 2]));
 

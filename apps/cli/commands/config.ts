@@ -1,5 +1,5 @@
 import { CmoError, errorBody, nearest } from '#contract';
-import { configError, configRows, describeOrigin, fileShape, loadConfig, problemText, processOptions, shownValue, type Loaded } from '#config';
+import { configError, configRows, configSchema, describeOrigin, loadConfig, problemText, processOptions, shownValue, type Loaded } from '#config';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData, printJson } from '../output/json.js';
@@ -26,7 +26,7 @@ export const config = command({
     }
     if (values.origin && what !== 'show') throw new CmoError(errorBody('CMO_E_USAGE', '--origin goes with `cmo config show`', { fix: '`cmo config show --origin`' }));
     if (what === 'schema') {
-      printJson(context, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'cmo config.json', ...fileShape.schema() });
+      printJson(context, configSchema());
       return 0;
     }
     if (what === 'check') return checked(loadedOrRefusal(context), context);

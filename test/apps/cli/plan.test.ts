@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AccountMeter, Decision, DispatchReceipt, ErrorBody, MetersFile } from '#contract';
+import { decisionSchema } from '#contract/schemas/decision';
 import type { BatchPlan } from '#cli/plan/plan-batch';
 import { freshBox, type Box, type Ran } from './support/run-cli.js';
 
@@ -61,6 +62,7 @@ test('a plan has the names of the tool that people come from, and ours', async (
     batch: 'n',
     receipts: [],
   });
+  expect(decisionSchema.safeParse(plan.decision).error).toBeUndefined();
   expect(plan['candidates']).toMatchObject([{ provider: 'codex', state: 'ok' }, { provider: 'claude', state: 'ok' }]);
   const codex = parsed(await box.cmo(['plan', '--pin', 'codex', '--model', 'gpt-9'], { env: both(box) }));
   expect(codex).toMatchObject({ provider: 'codex', model: 'gpt-9', reasoning: 'medium', effort: 'medium', notes: ['provider-pinned:codex', 'model-pinned'] });
