@@ -1,7 +1,8 @@
 import type { AccountMeter, Config, LimitsData, MeterLane } from '#contract';
-import { pauseOf, type AccountSnapshot } from '#gate';
+import { pauseOf, type AccountSnapshot, type WindowSnapshot } from '#gate';
 import { endpointOf } from '#vendors';
 import type { CostRow } from './measured-costs.js';
+import { runningOf } from './running.js';
 import type { SourceState } from './turns.js';
 
 export type AccountFacts = { snapshot: AccountSnapshot; source: SourceState; costs: CostRow[] };
@@ -22,13 +23,13 @@ export function limitsData(config: Config, accounts: readonly AccountFacts[], la
     writtenAt: here(now),
     pressure: config.pressure,
     accounts: accounts.map(({ snapshot, source, costs }): AccountMeter => {
-      const { account, windows, inFlight, pauses, closed, reading, lastEnd } = snapshot;
+      const { account, windows, pauses, closed, reading, lastEnd } = snapshot;
       const own = config.lanes.filter((lane) => lane.account === account);
       return {
         account,
         lanes: own.map((lane): MeterLane => ({ id: lane.id, vendor: lane.vendor, kind: lane.kind, command: lane.command, endpoint: endpointOf(lane)?.host ?? null, ...laneOf(lane.id) })),
-        windows: windows.map(({ resetsAt, ...window }) => ({ ...window, resetsAt: resetsAt === null ? null : iso(resetsAt) })),
-        inFlight,
+        windows: windows.map((window) => ({ ...withoutTokens(window, snapshot), resetsAt: window.resetsAt === null ? null : iso(window.resetsAt) })),
+        inFlight: runningOf(snapshot),
         paused: own.every((lane) => pauseOf({ pauses }, lane.id) !== null),
         closed: closed && { until: iso(closed.until), reason: closed.reason },
         reading: reading && {
@@ -46,4 +47,11 @@ export function limitsData(config: Config, accounts: readonly AccountFacts[], la
       };
     }),
   };
+}
+
+/** What a worker reserves for the moment of a fetch is no promise to anybody, and would make the picture flicker. */
+function withoutTokens(window: WindowSnapshot, { reservations }: AccountSnapshot): WindowSnapshot {
+  const tokens = reservations.filter(({ state }) => state === 'token').reduce((sum, { cost }) => sum + (cost[window.id] ?? 0), 0) / 1000;
+  const thousandths = (points: number): number => Number(points.toFixed(3));
+  return { ...window, reserved: thousandths(window.reserved - tokens), effective: thousandths(window.effective - tokens) };
 }

@@ -11,6 +11,7 @@ import { loginKeeper, type LoginHold, type LoginKeeper } from './login-keeper.js
 import { measuredCosts } from './measured-costs.js';
 import { metersFile } from './meters-file.js';
 import { startProber, type Prober } from './prober.js';
+import { runningOf } from './running.js';
 import { repairTurn } from './repair-turn.js';
 import { sharedTime, type SharedTime } from './shared-time.js';
 import { openTurns } from './turns.js';
@@ -85,7 +86,7 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     log,
     submitted,
     changed,
-    wanted: async (lane) => (await looking.snapshot(lane.account)).inFlight > 0 || ((await prober?.isWaiting(lane.account)) ?? false),
+    wanted: async (lane) => runningOf(await looking.snapshot(lane.account)) > 0 || ((await prober?.isWaiting(lane.account)) ?? false),
     events: (lane, events) => events.forEach((event) => void feed.claudeEvent(lane, event, clock())),
     turn: async (lane, path) => repairTurn(lane, { ...environment, ...(await submitted(lane).catch(() => null)) }, path),
   });

@@ -10,6 +10,7 @@ import { isActive, isDue } from './due.js';
 import { limitsData, type AccountFacts } from './limits-data.js';
 import type { LoginKeeper } from './login-keeper.js';
 import type { MeasuredCosts } from './measured-costs.js';
+import { runningOf } from './running.js';
 import type { SharedTime } from './shared-time.js';
 import type { Turns } from './turns.js';
 
@@ -50,6 +51,7 @@ export type ProberParts = Pick<Resources, 'config' | 'node' | 'log'> & {
 /** While nothing waits or runs, it is looked whether that is still so this often, ms. */
 const IDLE_LOOK_MS = 5_000;
 const COSTS_MS = 10_000;
+const UNSETTLED_LOOK_MS = 60_000;
 
 export function startProber(parts: ProberParts): Prober {
   const { config, node, log, redis, gate, meters, time, turns, keeper, costs, claude, installed, picture } = parts;
@@ -66,16 +68,21 @@ export function startProber(parts: ProberParts): Prober {
     return counts.some((count) => Object.entries(count).some(([field, n]) => field.startsWith('tier:') && Number(n) > 0));
   }
 
+  /** @returns whether the next look should come soon */
   async function lookAt(account: string, now: number): Promise<boolean> {
-    const snapshot = await gate.snapshot(account);
-    const need = await needOf(snapshot, account, now);
+    const need = await needOf(await gate.snapshot(account), account, now);
     const first = lanesOf(account)[0];
+    const busy = need.waiting || need.inFlight > 0;
     if (first?.kind === 'codex') {
       const since = now - (codexLooked.get(account) ?? Number.NEGATIVE_INFINITY);
-      // Local files: the first look costs nobody anything, and gives the first decision something to go by.
-      if (!codexLooked.has(account) || (isActive(need) && since >= first.freshnessMs)) await lookAtCodex(first, now, false);
-    } else if (first && isDue(need)) await claude(first);
-    return isActive(need);
+      // Local files: the first look costs nobody anything, and gives the first decision something to go by. What has ended is
+      // settled by the next run's reading, or by a person's; there is no hurry to find that one.
+      if (!codexLooked.has(account) || (busy && since >= first.freshnessMs) || (need.unsettled && since >= UNSETTLED_LOOK_MS)) await lookAtCodex(first, now, false);
+      return busy;
+    }
+    const asked = first && isDue(need) ? await claude(first) : null;
+    // Nobody can be asked now: looking again each second would change nothing.
+    return busy || (isActive(need) && asked?.how !== 'dark' && asked?.how !== 'backing-off');
   }
 
   async function lookAtCodex(lane: LaneConfig, now: number, whole: boolean): Promise<void> {
@@ -87,12 +94,12 @@ export function startProber(parts: ProberParts): Prober {
 
   async function needOf(snapshot: AccountSnapshot, account: string, now: number): Promise<Parameters<typeof isDue>[0]> {
     const [waiting, source] = await Promise.all([isWaiting(account), turns.state(account)]);
-    const { inFlight, reservations, closed, pauses, windows, reading, lastEnd } = snapshot;
+    const { reservations, closed, pauses, windows, reading, lastEnd } = snapshot;
     const full = windows.some(({ scope, usedPercent, resetsAt }) => scope === null && usedPercent >= config.pressure.exhausted && resetsAt !== null && resetsAt > now);
     return {
       now,
       waiting,
-      inFlight,
+      inFlight: runningOf(snapshot),
       unsettled: reservations.some(({ state }) => state === 'settling' || state === 'estimated'),
       shut: lanesOf(account).every((lane) => pauseOf({ pauses }, lane.id) !== null) || full || (closed !== null && closed.until > now),
       writtenAt: reading?.writtenAt ?? null,

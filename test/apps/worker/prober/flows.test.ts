@@ -50,7 +50,7 @@ describe('the prober', () => {
     await box.start();
     const go = join(box.workDir, 'go');
     const ids = await Promise.all(Array.from({ length: 100 }, () => onClaude(`[[sim:tool cmd="while [ ! -e ${go} ]; do sleep 0.5; done; echo done"]]`, { access: 'write' })));
-    await waitUntil(async () => (await box.gate.snapshot('claude')).inFlight === 100 && door.calls.length > 0, { timeoutMs: 50_000, what: 'all to run' });
+    await waitUntil(async () => (await box.gate.snapshot('claude')).inFlight === 100 && door.calls.length > 0, { timeoutMs: 150_000, what: 'all to run' });
     await Promise.all(ids.map((id) => box.until(id, 'running')));
     // As if that first answer were long ago: only the ends are a reason to ask now.
     const now = Date.now();
@@ -58,10 +58,10 @@ describe('the prober', () => {
     door.calls = [];
     writeFileSync(go, '');
     await Promise.all(ids.map((id) => box.ended(id)));
-    await waitUntil(async () => (await unsettled()) === 0, { timeoutMs: 50_000, what: 'all to settle' });
+    await waitUntil(async () => (await unsettled()) === 0, { timeoutMs: 100_000, what: 'all to settle' });
     await sleep(1_500);
     expect(door.calls).toHaveLength(1);
-  }, 180_000);
+  }, 400_000);
 
   test('keeps meters.json for readers: windows, their age, what is reserved, and why a source is dark', async () => {
     await open();
@@ -135,7 +135,7 @@ describe('the prober', () => {
     const id = await onClaude('anything');
     const line = await waitUntil(() => box.receipts().find((one) => one.kind === 'attempt' && one.dispatch === id && one.lane === 'claude'));
     expect(line).toMatchObject({ class: 'usage_limit', notes: ['meter-disagreed: it showed 1 %'] });
-    expect((await box.gate.snapshot('claude')).closed).toMatchObject({ reason: 'usage_limit' });
+    expect(await waitUntil(async () => (await box.gate.snapshot('claude')).closed)).toMatchObject({ reason: 'usage_limit' });
   });
 
   async function decisionOf() {
