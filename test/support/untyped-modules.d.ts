@@ -19,6 +19,9 @@ declare module '*/scripts/setup/node-version.mjs' {
 declare module '*/scripts/bundles.mjs' {
   export function bundle(name: 'cmo' | 'cold' | 'daemon' | 'supervisor', outdir: string): Promise<import('esbuild').Metafile>;
 }
+declare module '*/scripts/pack.mjs' {
+  export function packedPackage(full: object): object;
+}
 declare module '*/scripts/reference.mjs' {
   export function referenceFiles(): Promise<Map<string, string>>;
 }
