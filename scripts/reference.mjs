@@ -80,7 +80,7 @@ function errorsPage(errors) {
 
 function commandsPage(commands) {
   const lines = commands.flatMap(({ name, summary, words, flags, examples, notes, output, schema }) => {
-    const rows = Object.values(flags).map((flag) => [`\`${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``, flag.help]);
+    const rows = Object.values(flags).map((flag) => [`\`${flag.short ? `${flag.short}, ` : ''}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``, flag.help]);
     return [
       `## cmo ${name}`,
       '',
