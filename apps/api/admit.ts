@@ -168,6 +168,7 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     waitUntil: maxWait === null ? null : Math.max(now, from ?? now) + maxWait,
     startBy: request.ttlMs === undefined ? null : now + request.ttlMs,
     endBy: momentOf(request.deadline, now),
+    left: [],
     retriedBy: null,
     startedAt: null,
     endedAt: waits ? null : now,

@@ -1,11 +1,11 @@
 import { errorBody, policyConfig, TIERS, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep, type TakeUp, type Task } from '#contract';
 import { decide, incomplete, nextStep, offerOf } from '#policy';
 import type { Closing, Next } from '#queue';
-import { attemptOf, beganOf, errorOfStop, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
+import { attemptOf, beganOf, errorOfStop, failureOf, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
 import { ownUsage } from './own-usage.js';
 import { withinDeadline } from './overdue.js';
-import { placement } from './placement.js';
+import { placement, rerouted, type Leaving } from './placement.js';
 import type { Resources } from './resources.js';
 import { beganBefore, takeUpAfter } from './take-up.js';
 import { pastFailures, taskOfRecord } from './task-of.js';
@@ -21,12 +21,14 @@ export function conclude(
   attempt: AttemptFacts,
   ended: RunEnd,
   facts: LanesFacts,
+  /** Lanes that it left for an event which is still on. */
+  out: string[] = [],
 ): Conclusion {
   const now = clock();
   const usage = ownUsage(attempt.plan, ended.reading.session ?? attempt.plan.session, ended.reading.usage, record.history);
   const end: RunEnd = { ...ended, reading: { ...ended.reading, usage } };
   const failure = stepFailureOf(end);
-  const task = taskOfRecord(record);
+  const task = taskOfRecord(record, { lanesOut: out });
   const policy = policyConfig(config);
   const others = config.lanes.filter((other) => other.id !== lane.id);
 
@@ -65,7 +67,7 @@ export function conclude(
     beganBefore: beganBefore(record),
     session: end.resumable,
     retryWrites: record.request.retryWrites ?? false,
-    failover: record.request.failover ?? true,
+    failover: mayMove(record, failure.class),
     attempts: record.request.attempts ?? null,
     lane: lane.id,
     otherLanes: elsewhere.ok && others.some((other) => other.id === elsewhere.lane) ? [elsewhere.lane] : [],
@@ -112,10 +114,10 @@ function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: R
       return { state: waits ? 'retrying' : 'queued', event: 'retried', change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null, takeUp } };
     }
     case 'switch':
-      return placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp);
+      return rerouted(placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp), record, leavingFor(step, lane, end));
     case 'wait': {
       // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the only one.
-      if (!again.ok && (record.request.failover ?? true)) return placement(record, again, attempt, config, now, 'waits', takeUp);
+      if (!again.ok && (record.request.failover ?? true)) return rerouted(placement(record, again, attempt, config, now, 'waits', takeUp), record, leavingFor(step, lane, end));
       if (record.waitUntil === null || record.waitUntil > now) return { state: 'queued', event: 'waits', change: { attempt, notBefore: null, takeUp } };
       const retryAfter = step.until === null ? null : new Date(step.until).toISOString();
       return { state: 'deferred', event: 'deferred', change: { error: errorBody('CMO_E_DEFERRED', `${lane.id} is closed: ${step.why}`, { retryAfter }) } };
@@ -127,6 +129,17 @@ function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: R
         change: { error: errorOfStop(end, step), needsLook: step.needsLook },
       };
   }
+}
+
+/** A window alone never moves work that must be graded by another vendor whatever that costs; a pin the policy itself keeps. */
+function mayMove({ request }: DispatchRecord, cls: string): boolean {
+  if (request.strictIndependence === true && (cls === 'usage_limit' || cls === 'rate_limit')) return false;
+  return request.failover ?? true;
+}
+
+function leavingFor(step: Extract<NextStep, { closeLane: boolean }>, lane: LaneConfig, end: RunEnd): Leaving {
+  const failure = failureOf(end);
+  return { from: lane.id, why: failure?.class ?? 'interrupted', event: step.closeLane ? 'closing' : null };
 }
 
 /** For a run that Redis has no record of: its line, and nothing else. It is shown as an orphan, never run again. */

@@ -2,7 +2,8 @@ import { policyConfig, type Decision, type DispatchRecord, type LaneConfig, type
 import { confirm, decide } from '#policy';
 import { findExecutable } from '#runner';
 import type { Next } from '#queue';
-import { placement } from './placement.js';
+import { lanesOut } from './left-lanes.js';
+import { placement, rerouted } from './placement.js';
 import type { Resources } from './resources.js';
 import { taskOfRecord } from './task-of.js';
 
@@ -24,11 +25,13 @@ export async function confirmLane(resources: Pick<Resources, 'gate' | 'config' |
   const others: LanesFacts = await gate.facts(config.lanes.filter((other) => other.id !== lane.id), installed);
   const facts: LanesFacts = { ...others, [lane.id]: { available: false, installed: installed[lane.id] ?? false } };
   const policy = policyConfig(config);
-  const task = taskOfRecord(record);
+  const task = taskOfRecord(record, { lanesOut: await lanesOut(resources, record) });
   const confirmation = confirm(record.decision, task, facts, policy);
   if (confirmation.kind === 'keep' && record.decision.ok) return { kind: 'run', decision: record.decision, changed: false };
   const decision = decide(task, facts, policy);
   if (decision.ok && decision.lane === lane.id) return { kind: 'run', decision, changed: true };
   const why = confirmation.kind === 'again' ? confirmation.why : 'no lane was chosen yet';
-  return { kind: 'move', next: placement(record, decision, record.attempt + 1, config, clock(), 'rerouted'), why };
+  const next = placement(record, decision, record.attempt + 1, config, clock(), 'rerouted');
+  const code = confirmation.kind === 'again' ? confirmation.code : 'deferred';
+  return { kind: 'move', next: rerouted(next, record, { from: lane.id, why: code, event: null }), why };
 }

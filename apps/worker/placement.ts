@@ -1,7 +1,8 @@
 import { errorBody, policyConfig, type Config, type Decision, type DispatchRecord, type TakeUp } from '#contract';
-import { laneCost } from '#gate';
+import { laneCost, type WindowEvent } from '#gate';
 import { waitingLane } from '#policy';
 import type { Next } from '#queue';
+import { leaving } from './left-lanes.js';
 import { laneById } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
@@ -27,6 +28,22 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
   const error = !missing ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
   return { state: 'deferred', event: 'deferred', change: { decision, error } };
 }
+
+/** Why a dispatch leaves its lane, and for which event of a window, where it was one. `closing`: the one that its own delivery makes. */
+export type Leaving = { from: string; why: string; event: WindowEvent | 'closing' | null };
+
+/** The same next state, with the move noted in its decision and the lane kept out as long as the event is on. */
+export function rerouted(next: Next, record: DispatchRecord, { from, why, event }: Leaving): Next {
+  const { decision, lane } = next.change;
+  if (decision === undefined) return next;
+  const before = record.decision.notes.filter((note) => note.startsWith(NOTE));
+  if (lane === undefined || lane === from) return { ...next, change: { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before] } } };
+  const change = { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before, `${NOTE}${from}:${why}`] } };
+  if (event === 'closing') return { ...next, change, leaves: from };
+  return { ...next, change: { ...change, left: leaving(record.left, from, event) } };
+}
+
+const NOTE = 'rerouted:';
 
 /** A person's --not-before holds on every lane; a back-off is over with the lane it was for. */
 function notYet({ startedAt, notBefore }: DispatchRecord, now: number): number | null {

@@ -23,6 +23,7 @@ import { conclude, concludeOrphan } from './conclusion.js';
 import { keepConclusion, readConclusion } from './conclusion-file.js';
 import { installedLanes } from './confirm-lane.js';
 import { deliver } from './deliver.js';
+import { lanesOut } from './left-lanes.js';
 import { readEndedBy, writeEndedBy } from './ended-by.js';
 import { diffStat } from './diff-stat.js';
 import { environmentOf, submittedEnvironment } from './prepare-run.js';
@@ -276,7 +277,7 @@ class Tending {
     const end = { ...seen, cliVersion, after, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...besideNotes(this.#r.places.beside(this.#id)), ...(await meterNotes(this.#r, plan, seen))] };
     const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
     const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
-    const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record)) : concludeOrphan(attempt, end);
+    const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record), await lanesOut(this.#r, record)) : concludeOrphan(attempt, end);
     await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
   }
 

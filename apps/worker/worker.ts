@@ -152,7 +152,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal), async () => {
       const hold = await meters.hold(lane);
       // Only with work to move: a look at an empty line would count as the look at the work that comes next.
-      if (hold?.shut && (await meters.isWaiting(lane.account))) void balance({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true });
+      if (hold?.shut && (await meters.isWaiting(lane.account))) void balance({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true, event: null });
       return hold;
     });
     return laneWorker(resources, lane, queue, door, ticketOpener(resources, lane, slots, roster));

@@ -55,6 +55,12 @@ export type TakeUp =
   | { how: 'continue'; from: string };
 
 /**
+ * A lane that this dispatch left for a window event, and is not offered again while that is on: until the window's reset, or,
+ * where nobody stated one, as long as the closing of this number lasts. Times are Redis'.
+ */
+export type LeftLane = { lane: string; event: string; until?: number; closing?: number };
+
+/**
  * A dispatch, as Redis owns it. `attempt` is the number of the attempt that runs or is next; it only grows.
  * Changed by compare-and-set on (state, attempt) only (libs/store, libs/queue).
  */
@@ -85,6 +91,7 @@ export type DispatchRecord = {
   startBy: number | null;
   /** Over by then, whatever it does (--deadline); null = no bound. */
   endBy: number | null;
+  left: LeftLane[];
   /** The dispatch that took its place; null = none did. */
   retriedBy: string | null;
   startedAt: number | null;

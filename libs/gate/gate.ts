@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { accountSlots, heldBackAt, type DayTime, type Config, type CostVector, type DispatchClass, type LaneConfig, type LanesFacts, type MeterReading } from '#contract';
+import { accountSlots, heldBackAt, type DayTime, type Config, type CostVector, type DispatchClass, type LaneConfig, type LanesFacts, type LeftLane, type MeterReading } from '#contract';
 import { evaluate, evaluateJson, gateKeys, keys } from '#store';
 import { laneFacts } from './facts.js';
 import { operations } from './lua.js';
@@ -9,7 +9,10 @@ import { readSnapshot, type AccountSnapshot } from './snapshot.js';
 export type Admission =
   | { ok: true; cost: CostVector; canary: boolean }
   /** `til`: ms, when asking again can help; null when only a wake can. `bare`: nothing reserved and nothing settling. */
-  | { ok: false; reason: RefusalReason; window: string | null; til: number | null; bare: boolean };
+  | { ok: false; reason: RefusalReason; window: string | null; til: number | null; bare: boolean; event: WindowEvent | null };
+
+/** Which closing of a window this is: work that leaves the lane for it is not offered the lane again while it is on. */
+export type WindowEvent = Omit<LeftLane, 'lane'>;
 
 export type RefusalReason = 'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'drained' | 'restart';
 
@@ -66,8 +69,8 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     ttl: timing.tokenLeaseMs,
     grace: timing.restartGraceMs,
   });
-  type Reply = { ok: true; cost: CostVector; canary: boolean } | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean };
-  const admission = (reply: Reply): Admission => (reply.ok ? reply : { ok: false, reason: reply.reason, window: reply.window ?? null, til: reply.til ?? null, bare: reply.bare });
+  type Reply = { ok: true; cost: CostVector; canary: boolean } | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean; event?: WindowEvent };
+  const admission = (reply: Reply): Admission => (reply.ok ? reply : { ok: false, reason: reply.reason, window: reply.window ?? null, til: reply.til ?? null, bare: reply.bare, event: reply.event ?? null });
 
   const snapshot = (account: string): Promise<AccountSnapshot> => readSnapshot(redis, account, wakeOf(account));
 

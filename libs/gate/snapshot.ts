@@ -26,7 +26,8 @@ export type AccountSnapshot = {
   inFlight: number;
   /** Nothing reserved and nothing settling (estimated points aside): only a reset can make room. */
   bare: boolean;
-  closed: { until: number; reason: string; canary: 'waiting' | 'flying' | null } | null;
+  /** `number` names this closing, for ever. */
+  closed: { until: number; reason: string; number: number; canary: 'waiting' | 'flying' | null } | null;
   /** Of this account's lanes and of all others; those of `lane: null` shut every lane. */
   pauses: Pause[];
   reading: { source: string; writtenAt: number; readAt: number; plan: string | null; reached: Reached | null; overage: Overage | null } | null;
@@ -70,7 +71,7 @@ export async function readSnapshot(redis: Redis, account: string, wake: object):
     windows,
     inFlight,
     bare: reservations.every((r) => r.state === 'estimated'),
-    closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
+    closed: until === undefined ? null : { until: Number(until), reason: raw.closed['reason'] ?? 'refused', number: Number(raw.closed['number'] ?? 0), canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting' },
     pauses: controlOf(raw.control, raw.now).pauses,
     reading: raw.meter['at'] === undefined ? null : { source: raw.meter['source'] ?? '', writtenAt: Number(raw.meter['at']), readAt: Number(raw.meter['readAt']), plan: raw.meter['plan'] ?? null, reached: reachedOf(raw.meter['reached']), overage: raw.meter['overage'] === undefined ? null : (JSON.parse(raw.meter['overage']) as Overage) },
     lastEnd: number(raw.flags['ended']),

@@ -5,7 +5,13 @@ import { changedFields, evaluate, evaluateJson, gateKeys, keys, queueName, scrip
 import { operations } from './lua.js';
 
 /** What a record becomes next: a state, the event's name, and the fields that change with it. */
-export type Next = { state: EndState | Exclude<LiveState, 'running'>; event: string; change: Partial<DispatchRecord> };
+export type Next = {
+  state: EndState | Exclude<LiveState, 'running'>;
+  event: string;
+  change: Partial<DispatchRecord>;
+  /** The lane that it leaves for the closing which this very delivery makes; the script names the event. */
+  leaves?: string;
+};
 
 export type StartAnswer = { answer: 'yes'; cancelAsked: boolean } | { answer: 'stale'; state: string } | { answer: 'lapsed' };
 export type DeliverAnswer = { answer: 'delivered'; state: State } | { answer: 'fenced'; state: string };
@@ -38,7 +44,7 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
     const lane = change.lane;
     return changedFields(lane === undefined || lane === null ? change : { ...change, queue: queueName(lane, home) });
   };
-  const nextOf = (next: Next, home: string): object => ({ state: next.state, event: next.event, fields: fieldsOf(next.change, home) });
+  const nextOf = (next: Next, home: string): object => ({ state: next.state, event: next.event, fields: fieldsOf(next.change, home), leaves: next.leaves });
 
   return {
     async start({ record, node, nonce, token, cost, ttlMs, change = {} }) {

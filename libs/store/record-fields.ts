@@ -27,6 +27,7 @@ export function recordFields(record: DispatchRecord, queue: string): Fields {
     waitUntil: text(record.waitUntil),
     startBy: text(record.startBy),
     endBy: text(record.endBy),
+    left: JSON.stringify(record.left),
     startedAt: text(record.startedAt),
     endedAt: text(record.endedAt),
     cancelAsked: flag(record.cancelAsked),
@@ -47,7 +48,7 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   const put = (name: string, value: string | undefined): void => {
     if (value !== undefined) fields[name] = value;
   };
-  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, takeUp, error, needsLook, node } = change;
+  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, takeUp, left, error, needsLook, node } = change;
   put('attempt', attempt === undefined ? undefined : String(attempt));
   put('lane', lane === undefined ? undefined : text(lane));
   put('account', account === undefined ? undefined : text(account));
@@ -57,6 +58,7 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   put('cost', cost === undefined ? undefined : JSON.stringify(cost));
   put('notBefore', notBefore === undefined ? undefined : text(notBefore));
   put('waitUntil', waitUntil === undefined ? undefined : text(waitUntil));
+  put('left', left === undefined ? undefined : JSON.stringify(left));
   put('decision', decision === undefined ? undefined : JSON.stringify(decision));
   put('history', history === undefined ? undefined : JSON.stringify(history));
   put('takeUp', takeUp === undefined ? undefined : JSON.stringify(takeUp));
@@ -98,6 +100,7 @@ export function parseRecord(fields: Fields): DispatchRecord | null {
     waitUntil: number('waitUntil'),
     startBy: number('startBy'),
     endBy: number('endBy'),
+    left: JSON.parse(get('left') || '[]') as DispatchRecord['left'],
     retriedBy: word('retriedBy'),
     startedAt: number('startedAt'),
     endedAt: number('endedAt'),

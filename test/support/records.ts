@@ -81,6 +81,7 @@ export function testRecord(config: Config, change: RecordChange = {}): DispatchR
     waitUntil: null,
     startBy: null,
     endBy: null,
+    left: [],
     retriedBy: null,
     startedAt: null,
     endedAt: null,

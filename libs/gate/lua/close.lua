@@ -16,12 +16,15 @@ local function close_account(id, c)
   -- A reset that has passed says nothing about when to try again.
   if til and til <= now then til = nil end
   if known > now and not is_canary(id) then
-    if til and til > known then redis.call('HSET', G.closed, 'til', til) end
+    if til and til > known then redis.call('HSET', G.closed, 'til', til, 'stated', '1') end
     return
   end
   local n = tonumber(redis.call('HGET', G.closed, 'n') or '0') + 1
+  local stated = til and '1' or '0'
   til = til or now + c.bounds[math.min(n, #c.bounds)]
-  redis.call('HSET', G.closed, 'til', til, 'reason', c.reason, 'n', n, 'canary', '1', 'at', now)
+  -- Unlike `n`, which begins again, the number names this closing for ever.
+  local number = redis.call('HINCRBY', G.flags, 'closings', 1)
+  redis.call('HSET', G.closed, 'til', til, 'reason', c.reason, 'n', n, 'canary', '1', 'at', now, 'stated', stated, 'number', number)
   redis.call('HDEL', G.closed, 'holder')
 end
 

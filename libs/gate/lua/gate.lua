@@ -10,9 +10,9 @@
 --       settling   ended at `at`; its points stay until a reading written after `at`, or the window's reset
 --       estimated  settling past its ceiling: still counts, shown apart
 -- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
--- `closed`: { til, reason, n, at, canary = 1, holder } after a refusal; one canary goes first when `til` is past. `holder`
+-- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal; one canary goes first when `til` is past. `holder`
 -- is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
--- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last }
+-- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, closings }
 
 local function clock()
   local t = redis.call('TIME')
@@ -57,6 +57,15 @@ local function wake(channel, account, always)
     redis.call('HSET', G.flags, 'refused', '0')
     redis.call('PUBLISH', channel, account)
   end
+end
+
+-- The window event that a closed account stands for: (account, reason, its reset), or the closing's number where nobody
+-- stated one. A dispatch that left for it is not offered the lane again while it is on.
+local function closing_event(account)
+  local c = redis.call('HMGET', G.closed, 'til', 'reason', 'stated', 'number')
+  if not c[1] then return nil end
+  if c[3] == '1' then return { event = account .. '/' .. c[2] .. '/' .. c[1], ['until'] = tonumber(c[1]) } end
+  return { event = account .. '/closing/' .. (c[4] or '0'), closing = tonumber(c[4] or '0') }
 end
 
 local function is_canary(id) return redis.call('HGET', G.closed, 'holder') == id end

@@ -2,14 +2,14 @@
 -- KEYS 1-6 the gate's, 7 the queue's waiting counts, 8 what persons have said (libs/gate/control.ts).
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
 --   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, account, channel, dry? }
--- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare }.
+-- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare, event? = { event, until? | closing? } }.
 --   window: whose room is short; for `closed`, `paused` and `drained` the reason that was given. til: when asking again can help.
 --   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
 
-local function refuse(reason, til, window, bare)
+local function refuse(reason, til, window, bare, event)
   if not a.dry then redis.call('HSET', G.flags, 'refused', '1') end
-  return cjson.encode({ ok = false, reason = reason, til = til, window = window, bare = bare or false })
+  return cjson.encode({ ok = false, reason = reason, til = til, window = window, bare = bare or false, event = event })
 end
 
 local windows = catch_up(a)
@@ -73,7 +73,7 @@ local closed = redis.call('HMGET', G.closed, 'til', 'canary', 'holder', 'reason'
 local canary = false
 if closed[1] then
   local til = tonumber(closed[1])
-  if til > now then return refuse('closed', til, closed[4], true) end
+  if til > now then return refuse('closed', til, closed[4], true, closing_event(a.account)) end
   if closed[2] == '1' then
     if closed[3] then return refuse('canary') end
     canary = true
@@ -84,7 +84,9 @@ end
 local reached = redis.call('HGET', G.meter, 'reached')
 if reached then
   local r = cjson.decode(reached)
-  if r.resetsAt and r.resetsAt > now then return refuse('closed', r.resetsAt, r.flag, true) end
+  if r.resetsAt and r.resetsAt > now then
+    return refuse('closed', r.resetsAt, r.flag, true, { event = a.account .. '/' .. r.flag .. '/' .. r.resetsAt, ['until'] = r.resetsAt })
+  end
 end
 
 -- A batch of one slot must still move: the hold-back never takes the last slot.
@@ -120,7 +122,11 @@ for id, w in pairs(windows) do
     if worse or later then short = { reason = reason, til = w.resetsAt, window = id } end
   end
 end
-if short then return refuse(short.reason, short.til, short.window, bare) end
+if short then
+  local event = nil
+  if short.til then event = { event = a.account .. '/' .. short.window .. '/' .. short.til, ['until'] = short.til } end
+  return refuse(short.reason, short.til, short.window, bare, event)
+end
 
 if a.dry then return cjson.encode({ ok = true, cost = cost, canary = canary }) end
 

@@ -2,7 +2,7 @@
 -- settles; the account closes on a refusal; the receipt goes to the live stream.
 -- KEYS 1-6 the gate's (of the attempt's account), 7 the record.
 -- ARGV[1] JSON { k, id, attempt, node, account, ceiling, lookIn, receipt,
---   next = { state, event, fields }, cancelled = { fields }, close? = { til?, reason, bounds }, success?,
+--   next = { state, event, fields, leaves? }, cancelled = { fields }, close? = { til?, reason, bounds }, success?,
 --   drift? = { lane, most, bounds } (its CLI wrote nothing that is understood) }
 -- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
 -- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the box
@@ -49,6 +49,13 @@ if LIVE[to] and rec[4] == '1' then
 end
 leave_state(a.id, 'running')
 set_fields(a.id, fields)
+local left_for = LIVE[to] and a.next.leaves and closing_event(a.account)
+if left_for then
+  local left = cjson.decode(redis.call('HGET', KEYS[7], 'left') or '[]')
+  left_for.lane = a.next.leaves
+  left[#left + 1] = left_for
+  redis.call('HSET', KEYS[7], 'left', cjson.encode(left))
+end
 redis.call('HSET', KEYS[7], 'nonce', '')
 enter_state(a.id, to, a.lookIn)
 fair_reset_if_idle()

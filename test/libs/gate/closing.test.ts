@@ -46,7 +46,7 @@ describe('a refusal', () => {
   test('closes the account until the reset that it stated', async () => {
     const til = Date.now() + 7_200_000;
     await refused(await runs(), til);
-    expect(await closed()).toEqual({ until: til, reason: 'usage_limit', canary: null });
+    expect(await closed()).toEqual({ until: til, number: 1, reason: 'usage_limit', canary: null });
     await expect(desk.reserve('t')).rejects.toThrow('closed');
     expect((await desk.gate.facts(config.lanes, { codex: true }))['codex']).toMatchObject({ hardBlocked: true, blockedBy: 'usage_limit', nextResetAt: new Date(til).toISOString() });
   });

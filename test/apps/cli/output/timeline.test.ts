@@ -49,6 +49,7 @@ const record: DispatchRecord = {
   waitUntil: null,
   startBy: null,
   endBy: null,
+  left: [],
   retriedBy: null,
   startedAt: NOW - 110_000,
   endedAt: NOW - 60_000,
