@@ -31,7 +31,7 @@ export function workPlaces(freed: (dispatches: string[]) => void): WorkPlaces {
   function add(attempt: string, place: Place): void {
     const here = { ...place, met: new Set<string>() };
     for (const [other, there] of inside) {
-      if (there.cwd !== place.cwd || !there.writes || !place.writes) continue;
+      if (there.cwd !== place.cwd || !there.writes || !place.writes || ofOne(other, attempt)) continue;
       there.met.add(attempt);
       here.met.add(other);
     }
@@ -42,7 +42,7 @@ export function workPlaces(freed: (dispatches: string[]) => void): WorkPlaces {
     enter(attempt, { cwd, ...how }) {
       const place = { ...how, cwd: realPath(cwd) };
       if (inside.has(attempt)) return { ok: true };
-      const holder = [...inside].find(([, other]) => other.cwd === place.cwd && inTheWay(place, other));
+      const holder = [...inside].find(([id, other]) => other.cwd === place.cwd && !ofOne(id, attempt) && inTheWay(place, other));
       if (holder) return { ok: false, holder: holder[0] };
       add(attempt, place);
       return { ok: true };
@@ -79,6 +79,11 @@ export function besideNotes(others: readonly string[]): string[] {
   if (others.length === 0) return [];
   const more = others.length - BESIDE_SHOWN;
   return [`beside:${others.slice(0, BESIDE_SHOWN).join(',')}${more > 0 ? `,+${more}` : ''}`];
+}
+
+/** Attempts of one dispatch never run at once; the next may be opened while the last one's delivery is being finished. */
+function ofOne(attempt: string, other: string): boolean {
+  return attempt.replace(/\.\d+$/, '') === other.replace(/\.\d+$/, '');
 }
 
 function inTheWay(place: Place, other: Place): boolean {
