@@ -48,6 +48,8 @@ export function envelopeOf({ record, result, partial, receipts, waiting, now }: 
   if (!succeeded && partial !== null) envelope.partial = partial;
   if (record.needsLook) envelope.needsLook = true;
   if (record.cancelAsked) envelope.cancelAsked = true;
+  if (request.retryOf !== undefined) envelope.retryOf = request.retryOf;
+  if (record.retriedBy !== null) envelope.retriedBy = record.retriedBy;
   if (record.state === 'deferred') {
     envelope.deferred = true;
     envelope.resumeAfter = error?.retryAfter ?? (decision.ok ? null : decision.resumeAfter);

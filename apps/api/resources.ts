@@ -45,6 +45,7 @@ export type ApiResources = {
   lend(attempt: string, lent: boolean): void;
   /** Writes the line of a dispatch that this request has ended in the queue. */
   writeLine(dispatch: string): Promise<void>;
+  writeLines(dispatches: readonly string[]): Promise<void>;
   /** What is known of every account's windows, as it is and asked anew. */
   limits: { read(): Promise<LimitsData>; refresh(): Promise<LimitsData> };
   daemon: {

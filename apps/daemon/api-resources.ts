@@ -3,7 +3,7 @@ import type { Environment, Paths } from '#config';
 import { CmoError, errorBody, type Config } from '#contract';
 import { laneCost, openControls, openGate } from '#gate';
 import { openQueue } from '#queue';
-import { payOwed } from '#receipts';
+import { payAllOwed, payOwed } from '#receipts';
 import { findExecutable } from '#runner/find-executable';
 import { openRecords, type Changes } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
@@ -59,6 +59,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: paths.receipts }, dispatch);
     },
+    writeLines: (dispatches) => payAllOwed({ redis, folder: paths.receipts }, dispatches),
     limits: { read: () => within(READ_MS, () => started().limits()), refresh: () => within(REFRESH_MS, () => started().refresh()) },
     daemon,
   };

@@ -15,6 +15,8 @@ export type BatchStatus = {
   lastAt: number;
 };
 
+export type BatchesData = { batches: BatchStatus[] };
+
 export type BatchData = { batch: string; census: Census; dispatches: Envelope[] };
 
 export function censusOf(states: readonly State[]): Census {

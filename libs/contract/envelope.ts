@@ -38,6 +38,9 @@ export type Envelope = {
   /** While it waits: derived from the gate's last answer, and from its own --not-before. */
   waiting?: { for: 'quota' | 'slot' | 'time'; why: string; until: string | null };
   cancelAsked?: true;
+  /** The dispatch whose place it takes, and the one that took its own (`cmo retry`). */
+  retryOf?: string;
+  retriedBy?: string;
   /** What its sender should know, and what was no reason to refuse it. */
   warnings?: string[];
   receipts: ReceiptLine[];

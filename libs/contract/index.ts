@@ -19,5 +19,6 @@ export * from './version.js';
 export * from './answers.js';
 export * from './limits.js';
 export * from './control.js';
+export * from './selection.js';
 export * from './batch.js';
 export * from './finding.js';

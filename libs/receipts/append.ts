@@ -8,11 +8,22 @@ import type { ReceiptLine } from '#contract';
  * Throws when the disk doesn't take it whole: the line is owed still.
  */
 export async function appendReceipt(folder: string, line: ReceiptLine): Promise<void> {
-  const file = join(folder, `${monthOf(line.at)}.jsonl`);
+  await appendReceipts(folder, [line]);
+}
+
+/** Several, with one write and one sync for each month. */
+export async function appendReceipts(folder: string, lines: readonly ReceiptLine[]): Promise<void> {
+  const months = new Map<string, ReceiptLine[]>();
+  for (const line of lines) months.set(monthOf(line.at), [...(months.get(monthOf(line.at)) ?? []), line]);
+  for (const [month, own] of months) await appendTo(folder, month, own);
+}
+
+async function appendTo(folder: string, month: string, lines: readonly ReceiptLine[]): Promise<void> {
+  const file = join(folder, `${month}.jsonl`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { handle, isNew } = await openForAppend(file);
   try {
-    const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${JSON.stringify(line)}\n`);
+    const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}`);
     const { bytesWritten } = await handle.write(bytes);
     if (bytesWritten !== bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`);
     await handle.sync();

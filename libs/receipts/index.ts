@@ -1,4 +1,4 @@
 export { appendReceipt, monthOf } from './append.js';
 export { dispatchLine } from './dispatch-line.js';
-export { payOldOwed, payOwed, type Outbox } from './owed.js';
+export { payAllOwed, payOldOwed, payOwed, type Outbox } from './owed.js';
 export { listReceipts, readReceipts, type ReadOptions, type ReceiptFilter } from './read.js';

@@ -2,7 +2,7 @@ import { STATES, type BatchStatus, type DispatchRecord, type State } from '#cont
 import type { Redis } from 'ioredis';
 import { listCensuses, readCensus } from './census.js';
 import { keys, type BlobKind } from './keys.js';
-import { listRecords, type Filter } from './listing.js';
+import { listRecords, readRecords, type Filter } from './listing.js';
 import { replies } from './pipeline.js';
 import { parseRecord } from './record-fields.js';
 
@@ -12,6 +12,8 @@ export interface Records {
   /** The last submitted first; all states when none is named. Throws when Redis can't answer: never an empty list instead. */
   list(filter: Filter): Promise<DispatchRecord[]>;
   counts(): Promise<Record<State, number>>;
+  /** In their order; those that are not there are left out. */
+  readMany(ids: readonly string[]): Promise<DispatchRecord[]>;
   /** How a batch stands. Null: nothing was ever submitted under this name, or all of it is forgotten. */
   census(batch: string): Promise<BatchStatus | null>;
   /** The one last submitted to first. */
@@ -28,6 +30,7 @@ export function openRecords(redis: Redis): Records {
       return parseRecord(await redis.hgetall(keys.record(id)));
     },
 
+    readMany: (ids) => readRecords(redis, ids),
     list: (filter) => listRecords(redis, filter),
 
     async counts() {

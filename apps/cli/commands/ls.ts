@@ -1,9 +1,10 @@
-import { CmoError, STATES, type DispatchRow, type ListData } from '#contract';
+import { CLASSES, CmoError, STATES, type BatchesData, type DispatchRow, type ListData } from '#contract';
 import { DaemonClient } from '../client/daemon.js';
 import { hasRecords } from '../client/on-record.js';
 import { command, type Context } from '../command.js';
-import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
-import { line, whole, words } from '../flags/readers.js';
+import { on, OUTPUT_FLAGS, repeated, valued } from '../flags/flag.js';
+import { labelText, line, past, whole, word, words } from '../flags/readers.js';
+import { censusText } from '../output/census.js';
 import { independenceText } from '../output/envelope-text.js';
 import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
@@ -18,13 +19,22 @@ export const ls = command({
   flags: {
     state: valued('--state', 'A,B', words(STATES), `only these: ${STATES.join(', ')}`),
     batch: valued('--batch', 'NAME', line('the name of a batch'), 'only this batch'),
+    label: repeated('--label', 'NAME=TEXT', labelText, 'only with this label'),
+    lane: valued('--lane', 'LANE', line('a lane'), 'only what waits for this lane, runs on it or ran on it last'),
+    project: valued('--project', 'NAME', line('the name of a project'), 'only of this repository or folder'),
+    node: valued('--node', 'NODE', line('the name of a node'), 'only of this box'),
+    class: valued('--class', 'CLASS', word(CLASSES), `only these: ${CLASSES.join(', ')}`),
+    since: valued('--since', 'WHEN', past, 'submitted so long ago or later: 90, 15m, 8h, 2d, 2026-12-01T03:00'),
+    needsLook: on('--needs-look', 'only what may have written files when it was cut off'),
+    batches: on('--batches', 'the batches instead, each with its census'),
     limit: valued('--limit', 'N', whole(1, 10_000), 'at most so many (default 20)'),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
   schema: 'cmo.dispatches/1',
-  examples: ['cmo ls', 'cmo ls --state queued,running', 'cmo ls --json --limit 500'],
+  examples: ['cmo ls', 'cmo ls --state queued,running', 'cmo ls --label wave=2 --since 8h', 'cmo ls --batches', 'cmo ls --json --limit 500'],
   async run({ values }, context) {
+    if (values.batches) return lsBatches(values.limit ?? 20, context);
     const data = (await hasRecords(context)) ? await listed(values, context) : { dispatches: [] };
     if (context.json) printData(context, 'cmo.dispatches/1', data);
     else for (const text of listText(data.dispatches, context)) context.output.line(text);
@@ -32,9 +42,31 @@ export const ls = command({
   },
 });
 
-async function listed({ state, batch, limit = 20 }: { state?: readonly string[]; batch?: string; limit?: number }, { paths }: Context): Promise<ListData> {
-  const query = new URLSearchParams({ limit: String(limit), ...(state && { state: state.join(',') }), ...(batch !== undefined && { batch }) });
+type Said = Partial<Record<'batch' | 'lane' | 'project' | 'node' | 'class' | 'since', string>> & { state?: readonly string[]; label?: readonly string[]; needsLook?: true; limit?: number };
+
+async function listed({ state, label = [], limit = 20, needsLook, batch, lane, project, node, class: of, since }: Said, { paths }: Context): Promise<ListData> {
+  const query = new URLSearchParams({ limit: String(limit), ...(state && { state: state.join(',') }), ...(needsLook && { needsLook: 'true' }) });
+  for (const [key, value] of Object.entries({ batch, lane, project, node, class: of, since })) if (value !== undefined) query.set(key, value);
+  for (const one of label) query.append('label', one);
   const outcome = await new DaemonClient(paths).call<ListData>({ method: 'GET', path: `/v1/dispatches?${query.toString()}`, daemon: 'start' });
+  if (!outcome.ok) throw new CmoError(outcome.error);
+  return outcome.data;
+}
+
+async function lsBatches(limit: number, context: Context): Promise<number> {
+  const { paint, now } = context;
+  const data = (await hasRecords(context)) ? await batchesOf(limit, context) : { batches: [] };
+  if (context.json) printData(context, 'cmo.batches/1', data);
+  else if (data.batches.length === 0) context.output.line('no batch is on record');
+  else {
+    const head = ['batch', 'submitted', ''].map((cell) => (cell === '' ? '' : paint.dim(cell)));
+    for (const text of table([head, ...data.batches.map(({ batch, firstAt, census }) => [batch, clockText(firstAt, now()), censusText(census)])])) context.output.line(text);
+  }
+  return 0;
+}
+
+async function batchesOf(limit: number, { paths }: Context): Promise<BatchesData> {
+  const outcome = await new DaemonClient(paths).call<BatchesData>({ method: 'GET', path: `/v1/batches?limit=${limit}`, daemon: 'start' });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }

@@ -51,6 +51,20 @@ export function durationOrForever(minMs: number, maxMs: number): Reader<number |
   };
 }
 
+/** As a selection names it. */
+export const labelText: Reader<string> = (text) => {
+  const read = label(text);
+  return read.ok ? good(`${read.value.name}=${read.value.value ?? ''}`) : read;
+};
+
+/** So long ago, or a date and time that has passed; comes out as ISO. */
+export const past: Reader<string> = (text) => {
+  const ago = parseDuration(text, 's');
+  if (ago !== null) return good(new Date(Date.now() - ago).toISOString());
+  const read = moment(text);
+  return read.ok && Date.parse(read.value) <= Date.now() ? read : bad('how long ago (90, 15m, 8h, 2d), or a date and time that has passed (2026-12-01T03:00)');
+};
+
 /** What a person gives as the reason of something. */
 export const reason: Reader<string> = (text) => (text.trim() !== '' && text.length <= 200 && !/\p{C}/u.test(text) ? good(text.trim()) : bad('one line of at most 200 characters'));
 

@@ -4,6 +4,7 @@ import { batchData } from '../client/batch.js';
 import type { Context } from '../command.js';
 import { EXIT_INTERRUPTED, exitOfEnvelope, exitOfEnvelopes } from '../exit-code.js';
 import { SIGNAL_EXIT } from '../signals.js';
+import { censusText } from './census.js';
 import { summaryLine } from './envelope-text.js';
 import { errorText } from './error-text.js';
 import { printData, printJson } from './json.js';
@@ -11,17 +12,18 @@ import { printBatch } from './print-batch.js';
 import { printEnvelope } from './print-envelope.js';
 
 /** Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them, a batch its census too. */
-export async function printAttended(context: Context, ids: readonly string[], attended: Attended, batch?: string): Promise<number> {
+export async function printAttended(context: Context, ids: readonly string[], attended: Attended, batch?: string, handed = false): Promise<number> {
   const goesOn = `\`cmo wait ${batch === undefined ? ids.join(' ') : `--batch ${batch}`}\` takes it up again`;
   switch (attended.how) {
     case 'refused':
       return sayError(context, null, attended.error);
     case 'ended':
-      return batch === undefined ? printEnded(context, attended.envelopes) : printBatch(context, batchData(batch, attended.envelopes), { each: false });
+      return batch === undefined ? printEnded(context, attended.envelopes) : printBatch(context, batchData(batch, attended.envelopes), { each: false, handed });
     case 'time-over': {
       const [only] = attended.envelopes;
       const error = errorBody('CMO_E_WAIT_TIMEOUT', undefined, { fix: goesOn });
-      if (context.json && batch !== undefined) printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
+      if (context.json && handed) context.output.note(`batch ${batch ?? ''}: ${censusText(batchData(batch ?? '', attended.envelopes).census)}`);
+      else if (context.json && batch !== undefined) printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
       else if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
       else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
       context.output.note(errorText(error, context.paintNotes));

@@ -44,6 +44,8 @@ export const envelopeSchema = z.object({
   waiting: maybe(z.object({ for: z.enum(['quota', 'slot', 'time']), why: text, until: orNull(instant) })),
   progress: maybe(progressSchema),
   cancelAsked: maybe(z.literal(true)),
+  retryOf: maybe(dispatchId),
+  retriedBy: maybe(dispatchId),
   warnings: maybe(z.array(text)),
   receipts: z.array(receiptLineSchema),
   error: maybe(errorSchema),

@@ -7,7 +7,7 @@ import type { Answer, Config, DispatchRequest, Envelope, LimitsData, ReceiptLine
 import { runOutput } from '#daemon/run-output';
 import { openControls, openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
-import { listReceipts, payOwed } from '#receipts';
+import { listReceipts, payAllOwed, payOwed } from '#receipts';
 import { connect, openRecords, watchChanges, type Records } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
 import { newId, testConfig } from '../../support/records.js';
@@ -85,6 +85,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: receipts }, dispatch);
     },
+    writeLines: (dispatches) => payAllOwed({ redis, folder: receipts }, dispatches),
     limits: { read: () => Promise.resolve(NO_LIMITS), refresh: () => Promise.resolve(NO_LIMITS) },
     daemon: {
       about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),

@@ -2,16 +2,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { waitUntil } from '../../support/wait-until.js';
 import { buildCli } from './support/build-cli.js';
-import { envelope, fakeDaemon, oneDispatch, succeeded } from './support/fake-daemon.js';
+import { data, envelope, fakeDaemon, oneDispatch, succeeded } from './support/fake-daemon.js';
 import { collect, freshBox, type Box, type Ran } from './support/run-cli.js';
 
 /** util-linux' script gives a child a terminal of its own; the BSD one has other flags. */
 const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 const { program } = await buildCli();
 
-function onTerminal(box: Box, words: string, env: Record<string, string> = {}): Promise<Ran> {
+function onTerminal(box: Box, words: string, env: Record<string, string> = {}, typed = ''): Promise<Ran> {
   const child = spawn('script', ['-qec', `'${process.execPath}' '${program}' ${words}`, '/dev/null'], { cwd: box.folder, env: { ...box.env, TERM: 'xterm', SHELL: '/bin/sh', ...env }, stdio: 'pipe' });
-  return collect(child, '').ran;
+  return collect(child, typed).ran;
 }
 const ESCAPE = '\u001b';
 
@@ -44,4 +44,20 @@ test.skipIf(!hasTerminal)('without a prompt at a terminal it does not sit and wa
   const { code, stdout } = await onTerminal(box, 'run');
   expect(code).toBe(2);
   expect(stdout).toContain('no prompt was given, and stdin is a terminal');
+});
+
+test.skipIf(!hasTerminal).each([
+  ['y', 1],
+  ['n', 0],
+  ['', 0],
+])('at a terminal a selection is shown with its count, and cancelled only after a yes: %j', async (typed, cancels) => {
+  const box = await freshBox();
+  const matched = { matched: 12, states: { queued: 10, running: 2 }, cancelled: 0, alreadyEnded: 0, asked: [] };
+  const daemon = await fakeDaemon(box.state, ({ body }) => data('cmo.cancel/1', (body as { dryRun: boolean }).dryRun ? matched : { ...matched, cancelled: 12 }));
+  const { code, stdout } = await onTerminal(box, 'cancel --batch night', {}, `${typed}\n`);
+  expect(code).toBe(0);
+  expect(stdout).toContain('cancel 12 dispatches: 10 queued, 2 running');
+  expect(stdout).toContain('cancel them? [y/N]');
+  expect(daemon.received.filter(({ path, body }) => path === '/v1/cancel' && !(body as { dryRun: boolean }).dryRun)).toHaveLength(cancels);
+  await daemon.close();
 });
