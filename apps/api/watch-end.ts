@@ -41,16 +41,17 @@ export function watchEnds(records: Pick<Records, 'read'>, changes: Pick<Changes,
     if (gone.aborted) poll.end();
     open++;
     try {
-      let record = await records.read(id);
-      while (record !== null && !isEnded(record.state) && !poll.over) {
-        await poll.next(LOOK_AGAIN_MS);
-        const last = record;
-        record = await records.read(id).catch((error: unknown) => {
-          if (poll.over) throw error;
-          return last;
-        });
+      for (let last: DispatchRecord | null = null; ; await poll.next(LOOK_AGAIN_MS)) {
+        try {
+          const record = await records.read(id);
+          if (record === null || isEnded(record.state) || poll.over) return record;
+          last = record;
+        } catch (error) {
+          // Also the first look may fall into a moment without Redis; only a poll whose time is over has to say so.
+          if (poll.over && last === null) throw error;
+          if (poll.over) return last;
+        }
       }
-      return record;
     } finally {
       open--;
       clearTimeout(timer);
