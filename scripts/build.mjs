@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle, BUNDLES } from './bundles.mjs';
+import { bundle, bundleCli } from './bundles.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const KEEP_MS = 600_000;
@@ -12,17 +12,16 @@ mkdirSync('dist/chunks', { recursive: true });
 mkdirSync('dist/meta', { recursive: true });
 const outdir = mkdtempSync('dist/.build-');
 try {
-  // cmo last: what it loads lies there before it does.
-  const names = ['supervisor', 'daemon', 'cold', 'cmo'];
-  const metafiles = await Promise.all(names.map((name) => bundle(name, outdir)));
-  chmodSync(join(outdir, BUNDLES.cmo.file), 0o755);
+  const [supervisor, daemon, cli] = await Promise.all([bundle('supervisor', outdir), bundle('daemon', outdir), bundleCli(outdir)]);
+  chmodSync(join(outdir, 'cmo.cjs'), 0o755);
   const chunks = readdirSync(join(outdir, 'chunks'));
   for (const name of chunks) renameSync(join(outdir, 'chunks', name), join('dist/chunks', name));
-  for (const name of names) renameSync(join(outdir, BUNDLES[name].file), join('dist', BUNDLES[name].file));
-  // With paths as they lie in dist/: a test reads from it what the CLI loads at start.
-  for (const [i, name] of names.entries()) writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafiles[i]).replaceAll(`${outdir}/`, 'dist/'));
+  // cmo last: what it loads lies there before it does.
+  const files = ['supervisor.mjs', 'daemon.mjs', ...cli.files];
+  for (const name of files) renameSync(join(outdir, name), join('dist', name));
+  for (const [name, metafile] of Object.entries({ supervisor, daemon, ...cli.metafiles })) writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile).replaceAll(`${outdir}/`, 'dist/'));
   removeOld('dist/chunks', (name) => !chunks.includes(name));
-  removeOld('dist', (name) => name.startsWith('.build-'));
+  removeOld('dist', (name) => name.startsWith('.build-') || (/^hot-.*\.cjs$/.test(name) && !files.includes(name)));
 } catch (error) {
   // esbuild has printed its errors already; anything else is a bug of this script.
   if (!Array.isArray(error.errors)) throw error;

@@ -17,7 +17,7 @@ declare module '*/scripts/setup/node-version.mjs' {
   export function nodeProblem(version?: string): string | null;
 }
 declare module '*/scripts/bundles.mjs' {
-  export function bundle(name: 'cmo' | 'cold' | 'daemon' | 'supervisor', outdir: string): Promise<import('esbuild').Metafile>;
+  export function bundleCli(outdir: string): Promise<{ files: string[]; metafiles: { hot: import('esbuild').Metafile; cold: import('esbuild').Metafile } }>;
 }
 declare module '*/scripts/pack.mjs' {
   export function packedPackage(full: object): object;

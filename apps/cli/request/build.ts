@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CmoError, dispatchId, errorBody, policyConfig, type Config, type DispatchClass, type DispatchRequest } from '#contract';
@@ -8,6 +7,7 @@ import type { Problem } from '#policy/problem';
 import type { Context } from '../command.js';
 import { wrongValues } from '../flags/parse.js';
 import { environmentFor } from './environment.js';
+import { sixteenRandomBytes } from './random.js';
 import { readSchemaFile } from './schema-file.js';
 import { TASK_FLAGS } from './task-flags.js';
 import type { TaskSource } from './task-source.js';
@@ -30,7 +30,7 @@ export async function buildRequest(source: TaskSource, door: Door, config: Confi
   const env = environmentFor(values.env ?? [], config, context);
   const prompt = await source.prompt();
   if (outline.reviewOf === undefined && prompt.includes('{{review.output}}')) context.output.note(context.paintNotes.yellow('cmo: {{review.output}} stays in the task as it is: it is replaced only with --review-of'));
-  return { ...outline, id: dispatchId(context.now(), randomBytes(16)), prompt, env, ...(schema !== undefined && { schema }) };
+  return { ...outline, id: dispatchId(context.now(), await sixteenRandomBytes()), prompt, env, ...(schema !== undefined && { schema }) };
 }
 
 /** What was said of one task, checked: its words, numbers and contradictions, its folder, and what the config file permits. */
@@ -82,7 +82,12 @@ function batchOf(batch: string | undefined): { batch?: string } {
 }
 
 function checkFolder(cwd: string, label: string): void {
-  const stat = statSync(cwd, { throwIfNoEntry: false });
+  let stat;
+  try {
+    stat = statSync(cwd, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CmoError(errorBody('CMO_E_CWD', `the working directory can't be entered: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`, { details: [(error as Error).message] }));
+  }
   if (!stat) throw new CmoError(errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`));
   if (!stat.isDirectory()) throw new CmoError(errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`));
 }

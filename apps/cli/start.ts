@@ -1,0 +1,91 @@
+import { fstatSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { processPaths } from '#config/paths';
+
+/**
+ * What Node starts as `cmo`. Compiling the everyday commands costs as much again as starting Node does, so what V8 made of
+ * them is kept in the cache folder, for each command (what one runs is not what another runs), this Node and this build.
+ * V8 refuses what another version made, but takes any bytes of its own for good ones: a file that a power cut left with holes
+ * would end every start. So it carries a sum of ours. Whenever anything here is not right, the commands are compiled.
+ */
+declare const CMO_HOT: { file: string; hash: string };
+
+const KEPT: readonly string[] = ['run', 'submit', 'wait', 'result', 'cancel', 'plan', 'limits', 'guard', 'ls', 'show', 'logs', 'status'];
+const KEEP_MS = 7 * 86_400_000;
+const HEAD = 16;
+/** Beside it in dist; not known to the compiler. */
+const COLD: string = './cold.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const hot = join(here, CMO_HOT.file);
+const require = createRequire(import.meta.url);
+
+function start(): void {
+  const [, , command = ''] = process.argv;
+  const file = KEPT.includes(command) ? cacheFile(command) : null;
+  const cached = file === null ? undefined : ownFile(file);
+  // esbuild writes nothing but ASCII: one byte a letter, and nothing to decode.
+  const source = readFileSync(hot, 'latin1');
+  const script = new Script(`(function (exports, require, module, __filename, __dirname, cmoCold) {${source}\n})`, { filename: hot, ...(cached && { cachedData: cached }) });
+  if (file !== null && (cached === undefined || script.cachedDataRejected)) process.once('exit', () => keep(file, script));
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (exports: object, load: NodeJS.Require, of: object, name: string, folder: string, cold: () => Promise<unknown>) => void;
+  run(module.exports, require, module, hot, here, () => import(COLD));
+}
+
+function cacheFile(command: string): string | null {
+  try {
+    return join(processPaths().cache, 'code', `${CMO_HOT.hash}-${process.version}-${process.arch}-${command}`);
+  } catch {
+    return null;
+  }
+}
+
+/** Nobody else may have written it: it is run. */
+function ownFile(path: string): Buffer | undefined {
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      const { uid, mode } = fstatSync(handle);
+      const own = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+      return own ? wholeOf(readFileSync(handle)) : undefined;
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sum stands in front. */
+function wholeOf(bytes: Buffer): Buffer | undefined {
+  const data = bytes.subarray(HEAD);
+  return bytes.length > HEAD && bytes.toString('latin1', 0, HEAD) === headOf(data) ? data : undefined;
+}
+
+/** Its length, and a sum over one byte of each 512: a hole is a page, and a longer sum would cost what is to be saved. */
+function headOf(data: Uint8Array): string {
+  let sum = data.length;
+  for (let i = 0; i < data.length; i += 512) sum = (Math.imul(sum, 31) + (data[i] ?? 0)) | 0;
+  return `${(sum >>> 0).toString(16).padStart(8, '0')}${data.length.toString(16).padStart(8, '0')}`;
+}
+
+/** After the command has run, so that what it called is in it. Whoever comes second writes the same. */
+function keep(file: string, script: Script): void {
+  try {
+    const folder = dirname(file);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const temp = `${file}.${process.pid}`;
+    const data = script.createCachedData();
+    writeFileSync(temp, Buffer.concat([Buffer.from(headOf(data), 'latin1'), data]), { mode: 0o600, flush: true });
+    renameSync(temp, file);
+    for (const name of readdirSync(folder)) if (!name.startsWith(CMO_HOT.hash) && Date.now() - statSync(join(folder, name)).mtimeMs > KEEP_MS) rmSync(join(folder, name), { force: true });
+  } catch {
+    // It is only a cache.
+  }
+}
+
+start();
