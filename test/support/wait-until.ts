@@ -8,7 +8,7 @@ export type WaitOptions = {
 
 /** Looks until `look` gives something truthy and returns that; throws, with the last thing seen, when time runs out. */
 export async function waitUntil<T>(look: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
-  const { timeoutMs = 20_000, everyMs = 20, what = 'the condition' } = options;
+  const { timeoutMs = 45_000, everyMs = 20, what = 'the condition' } = options;
   const until = performance.now() + timeoutMs;
   for (;;) {
     const seen = await look();

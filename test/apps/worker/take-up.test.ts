@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptReceipt, DispatchRecord, DispatchRequest } from '#contract';
@@ -28,6 +28,8 @@ function given(id: string, attempt: number): { prompt: string; argv: string[] } 
 async function killSupervisor(id: string, attempt = 1): Promise<void> {
   const started = (): boolean => box.starts()[`${id}.${attempt}`] === 1;
   await waitUntil(started, { what: `${id}.${attempt} to start` });
+  // The agent's first act may come before its supervisor has written that it runs.
+  await waitUntil(() => existsSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json')));
   const { pid } = JSON.parse(readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json'), 'utf8')) as { pid: number };
   // Its session file comes with the first line.
   await waitUntil(() => readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'out'), 'utf8').length > 0);
