@@ -75,16 +75,17 @@ function headOf(data: Uint8Array): string {
 
 /** After the command has run, so that what it called is in it. Whoever comes second writes the same. */
 function keep(file: string, script: Script): void {
+  const folder = dirname(file);
+  const temp = `${file}.${process.pid}`;
   try {
-    const folder = dirname(file);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const temp = `${file}.${process.pid}`;
     const data = script.createCachedData();
     writeFileSync(temp, Buffer.concat([Buffer.from(headOf(data), 'latin1'), data]), { mode: 0o600, flush: true });
     renameSync(temp, file);
     for (const name of readdirSync(folder)) if (!name.startsWith(CMO_HOT.hash) && Date.now() - statSync(join(folder, name)).mtimeMs > KEEP_MS) rmSync(join(folder, name), { force: true });
   } catch {
-    // It is only a cache.
+    // It is only a cache; a full disk must not be left a piece of it.
+    rmSync(temp, { force: true });
   }
 }
 
