@@ -84,8 +84,16 @@ function keep(file: string, script: Script): void {
     renameSync(temp, file);
     for (const name of readdirSync(folder)) if (!name.startsWith(CMO_HOT.hash) && Date.now() - statSync(join(folder, name)).mtimeMs > KEEP_MS) rmSync(join(folder, name), { force: true });
   } catch {
-    // It is only a cache; a full disk must not be left a piece of it.
+    forget(temp);
+  }
+}
+
+/** It is only a cache; but a full disk must not be left a piece of it. */
+function forget(temp: string): void {
+  try {
     rmSync(temp, { force: true });
+  } catch {
+    // There is no such folder.
   }
 }
 
