@@ -9,7 +9,7 @@ import { problemsAtRest } from './oracle.js';
 let box: FlowBox;
 afterEach(() => box.close());
 
-const PROGRAM = new URL('../../dist/cmo.mjs', import.meta.url).pathname;
+const PROGRAM = new URL('../../dist/cmo.cjs', import.meta.url).pathname;
 
 /** A box whose agents find `cmo`, with one slot of everything: an agent that waits for its own child would wait for ever. */
 function boxOfOne(): FlowBox {
