@@ -1,9 +1,10 @@
 import { ERRORS, errorBody, isEnded, shownProgress, type DispatchRecord, type Envelope, type ErrorBody, type PastAttempt, type ReceiptLine } from '#contract';
+import type { StoredText } from '#store';
 
 export type EnvelopeParts = {
   record: DispatchRecord;
   /** The answer's text; only of a dispatch that succeeded. */
-  result: string | null;
+  result: StoredText | null;
   /** What a run that died had said; never the answer. */
   partial: string | null;
   receipts: ReceiptLine[];
@@ -38,13 +39,15 @@ export function envelopeOf({ record, result, partial, receipts, waiting, now }: 
     attempts: record.history.map(attemptOf),
     durationMs: Math.max(0, (record.endedAt ?? now) - record.submittedAt),
     usage: last?.usage ?? null,
-    result: succeeded ? result : null,
-    resultJson: succeeded && request.hasSchema && result !== null ? parseJson(result) : null,
+    result: succeeded ? (result?.text ?? null) : null,
+    resultJson: succeeded && request.hasSchema && result !== null && result.cut === null ? parseJson(result.text) : null,
     decision: { weight: decision.weight, tier: decision.tier, reason: decision.reason, notes: decision.notes },
     receipts,
   };
   if (decision.independence !== null) envelope.independence = decision.independence;
   if (decision.ok && decision.degradedReview) envelope.degradedReview = true;
+  const file = succeeded ? (result?.cut ?? result?.file) : null;
+  if (file) envelope.resultFile = { node: file.node, file: file.file, bytes: file.bytes, cut: result?.cut !== null };
   if (!succeeded && partial !== null) envelope.partial = partial;
   if (record.needsLook) envelope.needsLook = true;
   if (record.cancelAsked) envelope.cancelAsked = true;

@@ -13,7 +13,7 @@ export async function readEnvelope(
   const ended = isEnded(record.state);
   const succeeded = record.state === 'succeeded';
   const [result, partial, lines, waiting] = await Promise.all([
-    succeeded ? records.blob(record.id, 'result') : null,
+    succeeded ? records.text(record.id, 'result') : null,
     ended && !succeeded && record.history.length > 0 ? records.blob(record.id, 'partial') : null,
     linesOf(record, receipts),
     look(record),

@@ -19,7 +19,8 @@ export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: C
 
 /** The real things behind the HTTP interface. */
 export function apiResources({ redis, changes, paths, config, env, log, daemon, meters, lend }: ApiParts): ApiResources {
-  const records = openRecords(redis);
+  const blobs = { folder: paths.blobs, node: config.nodeId };
+  const records = openRecords(redis, blobs);
   // On the api's own connection: it must fail, not wait, while Redis is away.
   const gate = openGate(redis, config, (lane, tier) => meters()?.costsOf(lane, tier) ?? laneCost(lane));
   const started = (): WorkerMeters => {
@@ -31,7 +32,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     config,
     records,
     changes,
-    queue: openQueue({ redis, config }),
+    queue: openQueue({ redis, config, blobs }),
     controls: openControls(redis, config),
     gate: {
       ...gate,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WaitingError, type Job } from 'bullmq';
-import { attemptId, type DispatchRecord, type LaneConfig } from '#contract';
+import { attemptId, CmoError, type DispatchRecord, type ErrorBody, type LaneConfig } from '#contract';
 import type { TicketData } from '#queue';
 import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
@@ -19,6 +19,12 @@ import { boundLease } from './bound-lease.js';
  */
 export function ticketOpener(resources: Resources, lane: LaneConfig, slots: NodeSlots, roster: Roster): (job: Job<TicketData>, token: string) => Promise<void> {
   const { records, gate, transitions, config, node, clock, log, costs, places } = resources;
+
+  /** It could never be started here: opened again and again, its ticket would only cost. */
+  const endUnstartable = async (id: string, attempt: number, error: ErrorBody): Promise<boolean> => {
+    const record = await records.read(id);
+    return record?.attempt === attempt && (await move(resources, record, { state: 'failed', event: 'failed', change: { error } }, error.message));
+  };
 
   return async (job, token) => {
     const { id, attempt } = job.data;
@@ -93,6 +99,7 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
       }
     } catch (error) {
       await giveBack().catch(() => {});
+      if (error instanceof CmoError && (await endUnstartable(id, attempt, error.body))) return;
       if (!(error instanceof WaitingError)) log.error({ dispatch: id, attempt, error: String(error) }, 'a ticket could not be opened; the sweeper adds it again');
       throw error;
     } finally {

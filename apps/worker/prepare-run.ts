@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { attemptId, DEFAULT_TIMEOUT_MS, type Access, type Decision, type DispatchRecord, type LaneConfig, type TakeUp } from '#contract';
+import { attemptId, CmoError, DEFAULT_TIMEOUT_MS, errorBody, type Access, type Decision, type DispatchRecord, type LaneConfig, type TakeUp } from '#contract';
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { adapterFor, childEnvironment, endpointOf } from '#vendors';
@@ -35,11 +35,11 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   const { records, folders, config, node, clock } = resources;
   const id = attemptId(record.id, record.attempt);
   const [prompt, schema, before] = await Promise.all([
-    records.blob(record.id, 'prompt'),
-    records.blob(record.id, 'schema'),
+    wholeText(records, record.id, 'prompt'),
+    wholeText(records, record.id, 'schema'),
     record.access === 'write' && !lost ? diffStat(record.request.cwd, submitted['PATH'] ?? '') : null,
   ]);
-  if (prompt === null) throw new Error(`the prompt of ${record.id} is gone from Redis`);
+  if (prompt === null) throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
 
   const given = schema === null ? null : schemaAsGiven(lane.kind, schema);
   const adapter = adapterFor(lane.kind);
@@ -95,6 +95,14 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
   const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined, givenSchemaText: given ?? undefined, lost });
   return made.folder;
+}
+
+/** A task that is cut is none: an agent that got the half of it would do something else. */
+async function wholeText(records: Resources['records'], id: string, kind: 'prompt' | 'schema'): Promise<string | null> {
+  const stored = await records.text(id, kind);
+  if (!stored?.cut) return stored?.text ?? null;
+  const { node, file } = stored.cut;
+  throw new CmoError(errorBody('CMO_E_FAILED', `its ${kind} is not here: it is blobs/${file} in the state folder of ${node}`, { fix: 'submit it again' }));
 }
 
 /** A session stays on the lane and the node where its files are; elsewhere the work of a writer goes on without it. */

@@ -68,7 +68,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
   if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
   const wakes = await openWakes(redis);
-  const records = openRecords(redis);
+  const records = openRecords(redis, { folder: join(stateDir, 'blobs'), node: config.nodeId });
   const meters = await openMeters({
     redis,
     config,

@@ -28,6 +28,11 @@ export type Envelope = {
   usage: Usage;
   result: string | null;
   resultJson: unknown;
+  /**
+   * An answer that is too large for Redis is a file of the node that made it: `blobs/<file>` in its state folder. `cut`: asked of
+   * another node, which has only the head of it, `result` ends with a mark that says so.
+   */
+  resultFile?: { node: string; file: string; bytes: number; cut: boolean };
   /** Kept when a run died; never the answer. */
   partial?: string;
   needsLook?: true;

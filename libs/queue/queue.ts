@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { CmoError, errorBody, isEnded, type Config, type DispatchRecord, type ErrorBody, type State } from '#contract';
-import { BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, replies, scriptKeys, type BlobKind } from '#store';
+import { ANY_NODE, BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, packBlob, replies, scriptKeys, type BlobKind, type BlobPlace } from '#store';
 import { operations } from './lua.js';
 import { openTickets } from './tickets.js';
 import { openTransitions } from './transitions.js';
@@ -38,8 +38,9 @@ export function labelsOf(labels: Record<string, string> | undefined): string[] {
 /** Blobs are written before the record that names them; without a record they are gone after this long. */
 const UNCLAIMED_BLOB_S = 3600;
 
-export function openQueue({ redis, config }: { redis: Redis; config: Config }): DispatchQueue {
-  const records = openRecords(redis);
+/** @param blobs where this box keeps texts that are too large for Redis; null: everything stays in Redis */
+export function openQueue({ redis, config, blobs: place = null }: { redis: Redis; config: Config; blobs?: BlobPlace | null }): DispatchQueue {
+  const records = openRecords(redis, place);
   const tickets = openTickets(redis);
   const transitions = openTransitions(redis, config);
 
@@ -47,13 +48,16 @@ export function openQueue({ redis, config }: { redis: Redis; config: Config }): 
     async submit(news) {
       if (news.length === 0) return [];
       const blobs = redis.pipeline();
-      const put = (id: string, kind: BlobKind, text: string | null): void => {
-        if (text !== null) blobs.set(keys.blob(id, kind), text, 'EX', UNCLAIMED_BLOB_S, 'NX');
+      const put = async (id: string, kind: BlobKind, text: string | null, where: BlobPlace | null): Promise<void> => {
+        if (text !== null) blobs.set(keys.blob(id, kind), await packBlob(where, id, kind, text), 'EX', UNCLAIMED_BLOB_S, 'NX');
       };
       for (const { record, blobs: texts } of news) {
-        put(record.id, 'prompt', texts.prompt);
-        put(record.id, 'schema', texts.schema);
-        put(record.id, 'env', texts.env);
+        // What every box may have to read must not lie on this one.
+        const where = record.home === ANY_NODE ? null : place;
+        await put(record.id, 'prompt', texts.prompt, where);
+        await put(record.id, 'schema', texts.schema, where);
+        // Its values may be secrets: they never touch the disk but as Redis writes them.
+        await put(record.id, 'env', texts.env, null);
       }
       await replies(blobs);
       const reply = await evaluateJson<SubmitReply>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {

@@ -1,9 +1,11 @@
-export { BLOB_KINDS, gateKeys, keys, LAYOUT_VERSION, queueName, scriptKeys, type BlobKind } from './keys.js';
+export { ANY_NODE, BLOB_KINDS, gateKeys, keys, LAYOUT_VERSION, queueName, scriptKeys, type BlobKind } from './keys.js';
 export { evaluate, evaluateJson, script, type Script } from './script.js';
 export { connect, type ConnectionKind, type RedisAddress } from './connect.js';
 export { changedFields, parseRecord, recordFields, type Fields } from './record-fields.js';
 export { openRecords, type Records } from './records.js';
 export type { Filter } from './listing.js';
+export { MOST_IN_REDIS, packBlob, readBlob, type BlobPlace, type StoredText } from './blobs.js';
+export type { Cut } from './blob-text.js';
 export { replies } from './pipeline.js';
 export { listen, type Listening } from './listen.js';
 export { watchChanges, type Changes } from './changes.js';

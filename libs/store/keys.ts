@@ -64,6 +64,9 @@ export const keys = {
 export type BlobKind = 'prompt' | 'schema' | 'env' | 'result' | 'partial';
 export const BLOB_KINDS: readonly BlobKind[] = ['prompt', 'schema', 'env', 'result', 'partial'];
 
+/** The home of a dispatch that any box may run. No node may be called so. */
+export const ANY_NODE = 'any';
+
 /** The queue of a lane on a node. BullMQ queue names may not hold a colon. */
 export function queueName(lane: string, node: string): string {
   return `${lane}@${node}`.replaceAll(':', '_');

@@ -1,5 +1,6 @@
 import { STATES, type BatchStatus, type DispatchRecord, type State } from '#contract';
 import type { Redis } from 'ioredis';
+import { packBlob, readBlob, type BlobPlace, type StoredText } from './blobs.js';
 import { listCensuses, readCensus } from './census.js';
 import { keys, type BlobKind } from './keys.js';
 import { listRecords, readRecords, type Filter } from './listing.js';
@@ -20,11 +21,15 @@ export interface Records {
   batches(limit: number): Promise<BatchStatus[]>;
   /** The dispatch that a `--once` key belongs to, and the digest of its task. */
   once(key: string): Promise<{ id: string; task: string } | null>;
+  /** Whole, or its head with a mark where the whole of it lies on another box. */
   blob(id: string, kind: BlobKind): Promise<string | null>;
+  /** The same, and whether it is whole. */
+  text(id: string, kind: BlobKind): Promise<StoredText | null>;
   putBlob(id: string, kind: BlobKind, text: string): Promise<void>;
 }
 
-export function openRecords(redis: Redis): Records {
+/** @param place where this box keeps what is too large for Redis; null: everything stays in Redis */
+export function openRecords(redis: Redis, place: BlobPlace | null = null): Records {
   return {
     async read(id) {
       return parseRecord(await redis.hgetall(keys.record(id)));
@@ -48,10 +53,11 @@ export function openRecords(redis: Redis): Records {
       return id ? { id, task: task ?? '' } : null;
     },
 
-    blob: (id, kind) => redis.get(keys.blob(id, kind)),
+    blob: async (id, kind) => (await readBlob(redis, place, id, kind))?.text ?? null,
+    text: (id, kind) => readBlob(redis, place, id, kind),
 
     async putBlob(id, kind, text) {
-      await redis.set(keys.blob(id, kind), text);
+      await redis.set(keys.blob(id, kind), await packBlob(place, id, kind, text));
     },
   };
 }

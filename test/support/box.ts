@@ -52,8 +52,9 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
   const server = await startRedis();
   const redis = server.client();
   const gate = openGate(redis, config);
-  const queue = openQueue({ redis, config });
-  const records = openRecords(redis);
+  const blobs = { folder: join(stateDir, 'blobs'), node: config.nodeId };
+  const queue = openQueue({ redis, config, blobs });
+  const records = openRecords(redis, blobs);
   const workers: Worker[] = [];
   const submitted = { PATH: `${STAND_INS}:${process.env['PATH'] ?? ''}`, HOME: folder };
 

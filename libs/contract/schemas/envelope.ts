@@ -37,6 +37,7 @@ export const envelopeSchema = z.object({
   usage: usageSchema,
   result: orNull(text),
   resultJson: z.unknown(),
+  resultFile: maybe(z.object({ node: text, file: text, bytes: count, cut: flag })),
   partial: maybe(text),
   needsLook: maybe(z.literal(true)),
   resumeAfter: maybe(orNull(instant)),

@@ -38,7 +38,7 @@ const limited = attempt({ outcome: 'failed', class: 'usage_limit', words: 'usage
 const answered = attempt({ attempt: 2, lane: 'claude', vendor: 'anthropic', model: 'sonnet' });
 
 test('one that answered after a re-route names the lane that answered, and both attempts', () => {
-  const envelope = envelopeOf(parts({ state: 'succeeded', lane: 'claude', endedAt: NOW - 5_000, history: [limited, answered] }, { result: 'done' }));
+  const envelope = envelopeOf(parts({ state: 'succeeded', lane: 'claude', endedAt: NOW - 5_000, history: [limited, answered] }, { result: { text: 'done', cut: null, file: null } }));
   expect(envelope).toMatchObject({
     ok: true,
     provider: 'claude',
@@ -60,13 +60,13 @@ test('one that answered after a re-route names the lane that answered, and both 
 
 test('one that failed names what failed last, keeps what it had said apart from an answer, and says why', () => {
   const failed = attempt({ attempt: 2, lane: 'claude', vendor: 'anthropic', model: 'sonnet', outcome: 'failed', class: 'deterministic', words: 'no such tool' });
-  const envelope = envelopeOf(parts({ state: 'failed', lane: 'codex', endedAt: NOW, history: [limited, failed] }, { result: 'never shown', partial: 'half' }));
+  const envelope = envelopeOf(parts({ state: 'failed', lane: 'codex', endedAt: NOW, history: [limited, failed] }, { result: { text: 'never shown', cut: null, file: null }, partial: 'half' }));
   expect(envelope).toMatchObject({ ok: false, provider: 'claude', model: 'sonnet', result: null, partial: 'half', error: { code: 'CMO_E_FAILED', message: expect.stringContaining('no such tool') as string } });
 });
 
 test('an answer by schema is read as JSON, and one that is none is not made up', () => {
   const withSchema = (result: string): unknown => {
-    const { record, ...more } = parts({ state: 'succeeded', endedAt: NOW, history: [answered] }, { result });
+    const { record, ...more } = parts({ state: 'succeeded', endedAt: NOW, history: [answered] }, { result: { text: result, cut: null, file: null } });
     return envelopeOf({ ...more, record: { ...record, request: { ...record.request, hasSchema: true } } }).resultJson;
   };
   expect(withSchema('{"verdict":true}')).toEqual({ verdict: true });
@@ -89,4 +89,12 @@ test('every end but success has an error, and the record’s own comes first', (
     if (state !== 'succeeded') expect(envelopeOf(parts({ state, endedAt: NOW, error: errorBody('CMO_E_CWD') })).error?.code).toBe('CMO_E_CWD');
   }
   expect(envelopeOf(parts({ state: 'failed', endedAt: NOW, needsLook: true }))).toMatchObject({ needsLook: true, error: { code: 'CMO_E_NEEDS_LOOK' } });
+});
+
+test('an answer of which only the head is here says so, where the whole is, and is not read as JSON', () => {
+  const cut = { bytes: 20_000_000, node: 'box-2', file: 'd-1.result' };
+  const envelope = envelopeOf(parts({ state: 'succeeded', endedAt: NOW, history: [answered] }, { result: { text: '{"a":1}', cut, file: null } }));
+  expect(envelope).toMatchObject({ result: '{"a":1}', resultJson: null, resultFile: { ...cut, cut: true } });
+  const here = envelopeOf(parts({ state: 'succeeded', endedAt: NOW, history: [answered] }, { result: { text: 'whole', cut: null, file: cut } }));
+  expect(here).toMatchObject({ result: 'whole', resultFile: { ...cut, cut: false } });
 });
