@@ -9,6 +9,13 @@ import type { Resources } from './resources.js';
 const HELD_LOOK_MS = 1_000;
 
 /**
+ * What is woken when a place of this node gets free: only those that were refused for lack of one. A lane whose window is full would
+ * take the place again at once, be refused by the gate again, and wake all others with it: with more lanes than places, lanes that
+ * could work came to nothing for minutes.
+ */
+export const NODE = '@node';
+
+/**
  * Lets the worker of one lane fetch: a place on the node, then a reservation in the gate.
  * The wake's number is read before anything is asked, or a wake between a refusal and the sleep would be missed.
  */
@@ -25,11 +32,11 @@ export function laneDoor(
   const { wakeFallbackMs } = config.timing;
   return {
     async admit(token) {
-      const since = wakes.number(lane.account);
+      const [since, sinceNode] = [wakes.number(lane.account), wakes.number(NODE)];
       const sleepFor = (ms: number) => ({ ok: false as const, sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal) });
       const hold = await held();
       if (hold) return sleepFor(Math.min(HELD_LOOK_MS, wakeFallbackMs));
-      if (!slots.take()) return sleepFor(wakeFallbackMs);
+      if (!slots.take()) return { ok: false, sleep: (signal) => wakes.sleep(NODE, sinceNode, wakeFallbackMs, signal) };
       let admission: Admission;
       try {
         admission = await gate.reserve(token, lane, queue, node);

@@ -6,7 +6,7 @@ import { openTickets, openTransitions } from '#queue';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { keys, openRecords, queueName } from '#store';
 import { cliVersions } from './cli-versions.js';
-import { laneDoor } from './doorkeeper.js';
+import { laneDoor, NODE } from './doorkeeper.js';
 import { every, STOP_BOUND_MS, within } from './every.js';
 import { followControls } from './follow-controls.js';
 import { heartbeat } from './heartbeat.js';
@@ -60,6 +60,8 @@ export interface Worker {
 }
 
 const RECOUNT_MS = 60_000;
+/** Beyond the grace: the end of a process tree and its delivery, ms. */
+const KILL_BOUND_MS = 15_000;
 const HALF_MADE_MS = 60_000;
 
 /** One process' worker: a gated worker per lane of this node, its tenders, and their upkeep. */
@@ -107,7 +109,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   /** Attempts of this node whose agents wait for their own. */
   const lent = new Set<string>();
   let nodeLimit = (): number => config.slots.node;
-  const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local());
+  const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local(NODE));
   const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
     resources.places.leave(attempt);
     lent.delete(attempt);
@@ -183,9 +185,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     async stop({ kill }) {
       redis.off('ready', back);
       // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.
-      await within(STOP_BOUND_MS, Promise.all(workers.map((worker) => worker.close())));
-      if (kill) await Promise.all(roster.all().map((tender) => tender.kill()));
-      await Promise.all(upkeep.map((part) => part.stop()));
+      await within(STOP_BOUND_MS, Promise.all([...workers.map((worker) => worker.close()), ...upkeep.map((part) => part.stop())]));
+      if (kill) await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));
       await within(STOP_BOUND_MS, roster.handOver());
       await meters.stop();
       cancels.disconnect();

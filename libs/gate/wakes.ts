@@ -11,8 +11,8 @@ export interface Wakes {
   number(account: string): number;
   /** Resolves on the next wake of the account, after `ms`, or when the signal aborts. */
   sleep(account: string, since: number, ms: number, signal: AbortSignal): Promise<void>;
-  /** A wake made by this process itself (a run ended here): nothing is sent. */
-  local(): void;
+  /** A wake made by this process itself: nothing is sent. Of one name, or of all. */
+  local(name?: string): void;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function openWakes(redis: Redis): Promise<Wakes> {
         signal.addEventListener('abort', rise);
       });
     },
-    local: all,
+    local: (name) => (name === undefined ? all() : bump(name)),
     async close() {
       listening.close();
       await Promise.resolve();
