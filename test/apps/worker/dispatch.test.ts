@@ -82,7 +82,7 @@ test('a worker that is handed over leaves its agents alone, and the next one ado
 
 test('a worker stops while Redis is away, and its agents go on', async () => {
   const worker = await box.start();
-  const id = await box.submit('kept [[sim:slow seconds=4]]');
+  const id = await box.submit('kept [[sim:slow seconds=15]]');
   await box.until(id, 'running');
   await waitUntil(() => processesWith(`${id}.1`).length > 0);
   await box.server.kill();
