@@ -39,7 +39,7 @@ async function startRedis(name) {
   return socket;
 }
 
-const { Redis, Worker, DEFAULT_CONFIG, dispatchId, laneCost, openGate, gatedBackend, openQueue, openTransitions, keys, openRecords, queueName, admit } = await sources();
+const { Redis, Worker, DEFAULT_CONFIG, dispatchId, openGate, gatedBackend, openQueue, openTransitions, keys, openRecords, queueName, admit } = await sources();
 const config = { ...DEFAULT_CONFIG, nodeId: 'bench', holdBack: { slots: 0, points: 0 }, slots: { account: 10_000, node: 10_000, dark: 10_000 }, timing: { ...DEFAULT_CONFIG.timing, restartGraceMs: 0 } };
 const lane = config.lanes[0];
 /** What a person's shell hands over after the allow-list. */

@@ -22,7 +22,7 @@ local first = {}
 local same = {}
 for i, r in ipairs(a.records) do
   local f = r.fields
-  if not tonumber(f.submittedAt) or (WAITING[r.state] and (f.queue == '' or f.account == '')) then
+  if not tonumber(f.submittedAt) or (WAITING[r.state] and not (set(f.queue) and set(f.account))) then
     return redis.error_reply('ERR submit: ' .. r.id .. ' has no time, or waits in no queue')
   end
   if r.once and redis.call('EXISTS', a.k.record .. r.id) == 0 then
