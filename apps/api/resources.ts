@@ -1,7 +1,8 @@
-import type { Config, LimitsData, ReceiptLine, StatusData } from '#contract';
+import type { Config, GcData, LimitsData, ReceiptLine, StatusData } from '#contract';
 import type { Controls, Gate } from '#gate';
 import type { DispatchQueue } from '#queue';
 import type { Changes, Records } from '#store';
+import type { Disk } from './disk.js';
 
 /** The few calls of a pino logger that are used. Never given a prompt, a result or a value of an environment. */
 export type Log = {
@@ -45,6 +46,7 @@ export type ApiResources = {
   lend(attempt: string, lent: boolean): void;
   /** Writes the line of a dispatch that this request has ended in the queue. */
   writeLine(dispatch: string): Promise<void>;
+  disk(): Promise<Disk>;
   writeLines(dispatches: readonly string[]): Promise<void>;
   /** What is known of every account's windows, as it is and asked anew. */
   limits: { read(): Promise<LimitsData>; refresh(): Promise<LimitsData> };
@@ -53,5 +55,7 @@ export type ApiResources = {
     about(): Promise<Pick<StatusData, 'pid' | 'startedAt' | 'running' | 'redis'>>;
     /** Called after the answer was sent. */
     shutdown(options: { kill: boolean; keepRedis: boolean }): void;
+    /** Removes what is kept no longer, or only says what. */
+    collectGarbage(dryRun: boolean): Promise<GcData>;
   };
 };

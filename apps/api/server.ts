@@ -10,6 +10,7 @@ import { cancelRoute } from './routes/cancel.js';
 import { controlRoutes } from './routes/control.js';
 import { dispatchRoute } from './routes/dispatch.js';
 import { limitsRoutes } from './routes/limits.js';
+import { gcRoute } from './routes/gc.js';
 import { listRoute } from './routes/list.js';
 import { logsRoute } from './routes/logs.js';
 import { retryRoute } from './routes/retry.js';
@@ -55,6 +56,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   retryRoute(app, resources);
   batchRoutes(app, resources);
   controlRoutes(app, resources);
+  gcRoute(app, resources);
   statusRoute(app, resources);
   limitsRoutes(app, resources);
   shutdownRoute(app, resources);

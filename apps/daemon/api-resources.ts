@@ -9,6 +9,7 @@ import { openRecords, type Changes } from '#store';
 import { answerCheck, captureEnvironment } from '#vendors';
 import type { Worker } from '#worker';
 import type { Redis } from 'ioredis';
+import { freeSpace } from './disk-space.js';
 import { receiptLookup } from './receipt-lookup.js';
 import { runOutput } from './run-output.js';
 
@@ -19,6 +20,7 @@ export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: C
 
 /** The real things behind the HTTP interface. */
 export function apiResources({ redis, changes, paths, config, env, log, daemon, meters, lend }: ApiParts): ApiResources {
+  const free = freeSpace(paths.state);
   const blobs = { folder: paths.blobs, node: config.nodeId };
   const records = openRecords(redis, blobs);
   // On the api's own connection: it must fail, not wait, while Redis is away.
@@ -60,6 +62,7 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: paths.receipts }, dispatch);
     },
+    disk: async () => ({ free: await free(), floor: config.disk.floorMb * 1024 * 1024 }),
     writeLines: (dispatches) => payAllOwed({ redis, folder: paths.receipts }, dispatches),
     limits: { read: () => within(READ_MS, () => started().limits()), refresh: () => within(REFRESH_MS, () => started().refresh()) },
     daemon,

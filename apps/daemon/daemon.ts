@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { createApi, type Log } from '#api';
 import { makeOwnFolder, type Environment, type Paths } from '#config';
-import { errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
+import { CmoError, errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
 import { take } from '#runner/lock-file';
 import { connect, watchChanges, type Records } from '#store';
 import { startWorker, type Worker } from '#worker';
@@ -95,6 +95,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       lend: (attempt, lent) => void worker?.lend(attempt, lent).catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
       daemon: {
         about: () => Promise.resolve({ pid: process.pid, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
+        collectGarbage: (dryRun) => (worker ? worker.collectGarbage(dryRun) : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting')))),
         shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to' }),
       },
     });

@@ -59,7 +59,9 @@ export function receiptLookup(folder: string): ReceiptLookup {
     const lines: ReceiptLine[] = [];
     const seen = new Set<string>();
     for (const { file: name, at, length } of places.get(dispatch) ?? []) {
-      const file = await open(join(folder, name), 'r');
+      const file = await open(join(folder, name), 'r').catch(() => null);
+      // A month that is kept no longer.
+      if (file === null) continue;
       try {
         const bytes = Buffer.alloc(length);
         await file.read(bytes, 0, length, at);

@@ -18,7 +18,7 @@ export interface Log {
 }
 
 /** Where the files of this node lie, absolute. */
-export type Folders = { runs: string; receipts: string };
+export type Folders = { runs: string; receipts: string; blobs: string };
 
 /** Everything a part of the worker may touch; made once, in worker.ts. */
 export type Resources = {

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { attemptId, type Config, type LanesFacts, type LimitsData } from '#contract';
+import { attemptId, type Config, type GcData, type LanesFacts, type LimitsData } from '#contract';
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
+import { layBallast } from '#receipts';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { keys, openRecords, queueName } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor, NODE } from './doorkeeper.js';
 import { every, STOP_BOUND_MS, within } from './every.js';
 import { followControls } from './follow-controls.js';
+import { collectGarbage } from './gc/gc.js';
 import { heartbeat } from './heartbeat.js';
 import { laneWorker } from './lane-worker.js';
 import { nodeSlots } from './node-slots.js';
@@ -41,6 +43,8 @@ export type WorkerOptions = {
 };
 
 export interface Worker {
+  /** Removes what is kept no longer, or only says what. */
+  collectGarbage(dryRun: boolean): Promise<GcData>;
   runningCount(): number;
   idle(): boolean;
   /** While the agent of this attempt waits for one of its own, its slots are another's: the account's, and the node's. */
@@ -63,6 +67,9 @@ const RECOUNT_MS = 60_000;
 /** Beyond the grace: the end of a process tree and its delivery, ms. */
 const KILL_BOUND_MS = 15_000;
 const HALF_MADE_MS = 60_000;
+const GC_MS = 3_600_000;
+/** Not beside everything else that a start has to do. */
+const FIRST_GC_MS = 60_000;
 
 /** One process' worker: a gated worker per lane of this node, its tenders, and their upkeep. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
@@ -95,7 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     records,
     transitions: openTransitions(redis, config),
     tickets: openTickets(redis),
-    folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts') },
+    folders: { runs: join(stateDir, 'runs'), receipts: join(stateDir, 'receipts'), blobs: join(stateDir, 'blobs') },
     outbox: { redis, folder: join(stateDir, 'receipts') },
     versions: cliVersions(clock),
     places: workPlaces((dispatches) => void bringBack(resources, dispatches)),
@@ -125,6 +132,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await cancels.subscribe(keys.channels.cancel);
 
   // Before the first fetch: what runs here is found, adopted and counted.
+  await layBallast(resources.folders.receipts);
   await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
   await gate.recall(config.nodeId);
   const look = async (): Promise<void> => {
@@ -134,12 +142,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await look();
 
   const { timing } = config;
+  const collecting = every(GC_MS, 'removing what is kept no longer', () => collectGarbage(resources, false), log);
+  const soon = setTimeout(() => void collecting.now(), FIRST_GC_MS);
   const upkeep = [
     every(timing.sweepMs, 'the scan', look, log),
     every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
     every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
     every(timing.heartbeatMs, 'what persons have said', () => said.read(), log),
     every(RECOUNT_MS, 'the recount', () => recount(resources), log),
+    collecting,
   ];
   await recount(resources);
   // Redis is back: files win about processes, and cancels may have been missed.
@@ -175,6 +186,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   return {
     runningCount: () => roster.count(),
+    collectGarbage: (dryRun) => collectGarbage(resources, dryRun),
     meters,
     idle: () => roster.count() === 0 && roster.opening.size === 0,
     lend(attempt, lend) {
@@ -184,6 +196,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async stop({ kill }) {
       redis.off('ready', back);
+      clearTimeout(soon);
       // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.
       await within(STOP_BOUND_MS, Promise.all([...workers.map((worker) => worker.close()), ...upkeep.map((part) => part.stop())]));
       if (kill) await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));

@@ -80,6 +80,7 @@ export const fileShape = object({
   fleet: object({ url: webUrl, token, nodeId }),
   roots: list(absolutePath, 500),
   notify: list(target, 50),
+  disk: object({ floorMb: whole(0, 10_000_000) }),
   retention: object({ records: keep, receipts: keep, runs: keep, blobs: keep }),
   bounds: object({ depth: whole(0, 10) }),
   timing,

@@ -49,6 +49,7 @@ export function resolve(file: FileSource, variables: Environment, machine: Machi
     holdBackHours: merge.pick('holdBack.hours', byDefault(DEFAULT_CONFIG.holdBackHours), file.given(['holdBack', 'hours'], content.holdBack?.hours?.map(hoursOf))),
     roots: merge.pick('roots', byDefault(DEFAULT_CONFIG.roots), file.given(['roots'], content.roots?.map(fromHome))),
     notify: merge.pick('notify', byDefault(DEFAULT_CONFIG.notify), file.given(['notify'], content.notify?.map(targetOf))),
+    disk: { floorMb: member('disk', 'floorMb', DEFAULT_CONFIG.disk.floorMb, content.disk?.floorMb) },
     retention: resolveRetention(merge, file),
     bounds: { depth: member('bounds', 'depth', DEFAULT_CONFIG.bounds.depth, content.bounds?.depth) },
     allowFullAccess: merge.pick('allowFullAccess', byDefault(false), file.given(['allowFullAccess'], content.allowFullAccess)),

@@ -105,6 +105,8 @@ export type Config = {
   roots: string[];
   notify: NotifyTarget[];
   retention: Retention;
+  /** New work is refused while the disk of the state folder has less than this left, megabytes; 0: never. */
+  disk: { floorMb: number };
   /** How deep an agent may dispatch further agents. */
   bounds: { depth: number };
   timing: Timing;
@@ -172,6 +174,7 @@ export const DEFAULT_CONFIG: Config = {
   redisUrl: null,
   fleet: { url: null, token: null },
   roots: [],
+  disk: { floorMb: 200 },
   notify: [],
   // Nobody stated these: a month of records and answers, a fortnight of run folders, and receipts for the year's report.
   retention: { records: { days: 30, most: 20_000 }, receipts: { days: 400, most: null }, runs: { days: 14, most: 5_000 }, blobs: { days: 30, most: null } },

@@ -19,6 +19,7 @@ export * from './version.js';
 export * from './answers.js';
 export * from './limits.js';
 export * from './control.js';
+export * from './gc.js';
 export * from './selection.js';
 export * from './batch.js';
 export * from './finding.js';

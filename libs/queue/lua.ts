@@ -6,6 +6,7 @@ import deliver from './lua/deliver.lua';
 import change from './lua/change.lua';
 import cancel from './lua/cancel.lua';
 import unstart from './lua/unstart.lua';
+import forget from './lua/forget.lua';
 import assertRun from './lua/assert-run.lua';
 import behind from './lua/behind.lua';
 import progress from './lua/progress.lua';
@@ -17,6 +18,7 @@ export const operations = {
   start: script('start', start, parts),
   deliver: script('deliver', deliver, parts),
   change: script('change', change, parts),
+  forget: script('forget', forget, parts),
   cancel: script('cancel', cancel, parts),
   unstart: script('unstart', unstart, parts),
   assertRun: script('assert-run', assertRun, parts),

@@ -1,6 +1,7 @@
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceiptLine } from '#contract';
+import { dropBallast } from './ballast.js';
 
 /**
  * Puts one line at the end of the month's file (`YYYY-MM.jsonl`, by the receipt's own time, UTC) and returns when it is on
@@ -14,8 +15,18 @@ export async function appendReceipt(folder: string, line: ReceiptLine): Promise<
 /** Several, with one write and one sync for each month. */
 export async function appendReceipts(folder: string, lines: readonly ReceiptLine[]): Promise<void> {
   const months = new Map<string, ReceiptLine[]>();
-  for (const line of lines) months.set(monthOf(line.at), [...(months.get(monthOf(line.at)) ?? []), line]);
-  for (const [month, own] of months) await appendTo(folder, month, own);
+  for (const line of lines) {
+    const own = months.get(monthOf(line.at)) ?? [];
+    months.set(monthOf(line.at), own);
+    own.push(line);
+  }
+  for (const [month, own] of months) {
+    await appendTo(folder, month, own).catch(async (error: unknown) => {
+      // On a full disk the line has the room that was kept for it.
+      if (!isFull(error) || !(await dropBallast(folder))) throw error;
+      await appendTo(folder, month, own);
+    });
+  }
 }
 
 async function appendTo(folder: string, month: string, lines: readonly ReceiptLine[]): Promise<void> {
@@ -25,12 +36,16 @@ async function appendTo(folder: string, month: string, lines: readonly ReceiptLi
   try {
     const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}`);
     const { bytesWritten } = await handle.write(bytes);
-    if (bytesWritten !== bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`);
+    if (bytesWritten !== bytes.length) throw Object.assign(new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`), { code: 'ENOSPC' });
     await handle.sync();
   } finally {
     await handle.close();
   }
   if (isNew) await syncFolder(folder);
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 /** `YYYY-MM` in UTC. Throws for a time that is none: receipts are ours. */

@@ -3,6 +3,7 @@ import type { NewDispatch } from '#queue';
 import type { FastifyInstance } from 'fastify';
 import { admit } from '../admit.js';
 import { answered, refuse } from '../answers.js';
+import { diskError } from '../disk.js';
 import { gatherer } from '../gather.js';
 import { keyed, onRecord, wholeKey, type Keyed } from '../once.js';
 import { parseSubmit } from '../parse-submit.js';
@@ -45,6 +46,8 @@ export async function submitAll(news: readonly NewDispatch[], { queue, log, writ
 
 /** Every new one admitted, or the first refusal with the number of the others. */
 export async function admitAll(all: readonly Keyed[], resources: ApiResources): Promise<NewDispatch[]> {
+  const full = all.length > 0 ? diskError(await resources.disk()) : null;
+  if (full) refuse(full);
   const gather = gatherer(resources);
   const admissions = await Promise.all(all.map(async ({ request }) => admit(request, await gather(request), resources.config)));
   const refused = admissions.flatMap((admission, i) => (admission.ok ? [] : [{ error: admission.error, id: all[i]?.request.id ?? '' }]));

@@ -30,6 +30,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'explain', group: 'look', summary: 'what cmo makes of an input, offline', load: async () => widen((await import('./explain.js')).explain) },
   { name: 'replay', group: 'look', summary: 'decide again from the facts of a receipt; starts nothing', load: async () => widen((await import('./replay.js')).replay) },
   { name: 'selftest', group: 'look', summary: 'what your lanes make of typical work, and whether cmo itself is right', load: async () => widen((await import('./selftest.js')).selftest) },
+  { name: 'gc', group: 'set up', summary: 'remove what is kept no longer: records, receipts, run folders, texts', load: async () => widen((await import('./gc.js')).gc) },
   { name: 'config', group: 'set up', summary: 'show and check the configuration', load: async () => widen((await import('./config.js')).config) },
   { name: 'up', group: 'set up', summary: 'start the daemon now (run and submit do it by themselves)', load: async () => widen((await import('./up.js')).up) },
   { name: 'down', group: 'set up', summary: 'stop daemon and Redis; agents go on and are adopted', load: async () => widen((await import('./down.js')).down) },

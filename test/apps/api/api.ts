@@ -31,6 +31,8 @@ export type TestApi = {
   lent: [string, boolean][];
   shutdowns: { kill: boolean; keepRedis: boolean }[];
   logged: string[];
+  /** What the disk has and what it must have, to be changed. */
+  disk: { free: number; floor: number };
   request(change?: Partial<DispatchRequest>): DispatchRequest;
   send(method: 'GET' | 'POST', url: string, body?: unknown): Promise<LightMyRequestResponse>;
   answer<T>(method: 'GET' | 'POST', url: string, body?: unknown): Promise<Answer<T>>;
@@ -61,6 +63,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const shutdowns: TestApi['shutdowns'] = [];
   const lends: TestApi['lent'] = [];
   const logged: string[] = [];
+  const disk = { free: 2, floor: 1 };
   const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`);
   const resources: ApiResources = {
     config,
@@ -85,11 +88,13 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     writeLine: async (dispatch) => {
       await payOwed({ redis, folder: receipts }, dispatch);
     },
+    disk: () => Promise.resolve(disk),
     writeLines: (dispatches) => payAllOwed({ redis, folder: receipts }, dispatches),
     limits: { read: () => Promise.resolve(NO_LIMITS), refresh: () => Promise.resolve(NO_LIMITS) },
     daemon: {
       about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
       shutdown: (options) => void shutdowns.push(options),
+      collectGarbage: () => Promise.reject(new Error('there is no worker here')),
     },
   };
   const api = await createApi(resources);
@@ -107,6 +112,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     shutdowns,
     lent: lends,
     logged,
+    disk,
     request: (more = {}) => ({ id: newId(), prompt: 'do it', cwd: work, env: { PATH: '/bin' }, ...more }),
     send: (method, url, body) => api.app.inject({ method, url, ...(body === undefined ? {} : { payload: body as object }) }),
     async answer<T>(method: 'GET' | 'POST', url: string, body?: unknown) {

@@ -182,3 +182,15 @@ test('every answer says of which version it is', async () => {
     expect(reply.json()).toHaveProperty('ok');
   }
 });
+
+test('new work is refused while the disk is nearly full, and what was taken is still answered', async () => {
+  const known = it.request();
+  await it.answer('POST', '/v1/dispatches', { dispatches: [known] });
+  it.disk.floor = 200 * 1024 * 1024;
+  it.disk.free = 20 * 1024 * 1024;
+  const response = await it.send('POST', '/v1/dispatches', { dispatches: [it.request()] });
+  expect([response.statusCode, response.json<{ error: { code: string; message: string } }>().error]).toMatchObject([507, { code: 'CMO_E_DISK', message: 'the disk of the state folder has 20 MB left, and new work is taken from 200 MB on' }]);
+  expect(await it.answer('POST', '/v1/dispatches', { dispatches: [known] })).toMatchObject({ ok: true });
+  it.disk.floor = 1;
+  expect(await it.answer('POST', '/v1/dispatches', { dispatches: [it.request()] })).toMatchObject({ ok: true });
+});

@@ -112,7 +112,7 @@ test('every problem of file and environment is told at once, with place, value, 
   const lines = wrong(load(file, { CMO_NODE_ID: 'any', CMO_STATE_DIR: 'state' }));
   expect(lines).toEqual([
     'config.json',
-    '  modles (line 2): saw an unknown key; expected one of $schema, models, preference, pressure, freshness, reservation, lanes, slots, accounts, holdBack, allowFullAccess, readCommands, codexSessionsRoot, claudeCredentials, redisUrl, fleet, roots, notify, retention, bounds, timing; nearest: models',
+    '  modles (line 2): saw an unknown key; expected one of $schema, models, preference, pressure, freshness, reservation, lanes, slots, accounts, holdBack, allowFullAccess, readCommands, codexSessionsRoot, claudeCredentials, redisUrl, fleet, roots, notify, disk, retention, bounds, timing; nearest: models',
     '  pressure.tight (line 3): saw "65" (a string); expected a number 0..100',
     '  pressure.exhausted (line 3): saw 80, below pressure.critical (85); expected at least pressure.critical: tight ≤ critical ≤ exhausted',
     '  preference.weightPoints (line 4): saw -1; expected a number 0..1000',

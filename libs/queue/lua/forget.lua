@@ -1,0 +1,33 @@
+-- forget: ended records that are kept no longer go, with their texts and what lists them. Never one that lives, whose line is
+-- owed still, or whose `once` key is still known: sent again it would run again.
+-- KEYS 1 the first record. ARGV[1] JSON { k, ids, before (of their end, ms), blobs = { kinds } }
+-- Reply JSON: the ids that are gone ([] as {}).
+local a = cjson.decode(ARGV[1])
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+--@include record
+local gone = {}
+for _, id in ipairs(a.ids) do
+  local key = a.k.record .. id
+  local r = redis.call('HMGET', key, 'state', 'endedAt', 'once', 'batch', 'request')
+  local ended = tonumber(r[2] or '')
+  local free = r[1] and not LIVE[r[1]] and ended and ended <= a.before
+  if free and set(r[3]) and ended > now - ONCE_KEPT then free = false end
+  if free and redis.call('ZSCORE', a.k.owed, id) then free = false end
+  if free then
+    redis.call('ZREM', a.k.state .. r[1], id)
+    if set(r[4]) then
+      redis.call('ZREM', a.k.batch .. r[4], id)
+      -- The census outlives members, so that it goes on adding up; with the last of them it goes.
+      if redis.call('EXISTS', a.k.batch .. r[4]) == 0 then
+        redis.call('DEL', a.k.census .. r[4])
+        redis.call('ZREM', a.k.batches, r[4])
+      end
+    end
+    for name, value in pairs(cjson.decode(r[5]).labels or {}) do redis.call('ZREM', a.k.label .. name .. '=' .. value, id) end
+    redis.call('DEL', key)
+    for _, kind in ipairs(a.blobs) do redis.call('DEL', key .. ':' .. kind) end
+    gone[#gone + 1] = id
+  end
+end
+return cjson.encode(gone)
