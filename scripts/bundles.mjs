@@ -19,7 +19,7 @@ const coldApart = {
   name: 'cold-apart',
   setup(api) {
     const cold = readFileSync(new URL('../apps/cli/cold.ts', import.meta.url), 'utf8');
-    const modules = [...cold.matchAll(/from '(?:\.\/(?:commands|plan|request)\/([a-z-]+)\.js|(#[a-z/-]+))'/g)].map(([, command, lib]) => command ?? lib);
+    const modules = [...cold.matchAll(/from '(?:\.\/(?:commands|flags|plan|request)\/([a-z-]+)\.js|(#[a-z/-]+))'/g)].map(([, command, lib]) => command ?? lib);
     api.onResolve({ filter: /^(?:\.{1,2}\/|#)/ }, ({ path, kind }) => {
       const name = path.startsWith('#') ? path : path.replace(/^.*\//, '').replace(/\.js$/, '');
       return kind === 'dynamic-import' && modules.includes(name) ? { path: './cold.mjs', external: true } : undefined;
@@ -65,7 +65,7 @@ export async function bundleCli(outdir) {
   const file = `hot-${hash}.cjs`;
   rmSync(join(outdir, BUNDLES.hot.file));
   writeFileSync(join(outdir, file), text);
-  const start = { ...asCommonJs, define: { ...asCommonJs.define, CMO_HOT: JSON.stringify({ file, hash }) }, banner: { js: `#!/usr/bin/env node\n${asCommonJs.banner.js}` } };
+  const start = { format: 'cjs', outExtension: { '.js': '.cjs' }, define: { CMO_HOT: JSON.stringify({ file, hash }) }, banner: { js: '#!/usr/bin/env node' } };
   await write('apps/cli/start.ts', 'cmo', outdir, { ...start, external: ['./cold.mjs'] });
   return { files: [file, BUNDLES.cold.file, 'cmo.cjs'], metafiles: { hot, cold } };
 }

@@ -9,6 +9,7 @@ export { firstMinute } from './commands/first-minute.js';
 export { help } from './commands/help.js';
 export { replay } from './commands/replay.js';
 export { selftest } from './commands/selftest.js';
+export { byCommander } from './flags/by-commander.js';
 export { buildBatch, withNames } from './request/build-batch.js';
 export { planBatch } from './plan/plan-batch.js';
 export { lanesWithout } from './plan/schema-lanes.js';

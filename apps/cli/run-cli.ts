@@ -62,7 +62,7 @@ async function call(name: string, argv: readonly string[], context: Context): Pr
   const entry = COMMANDS.find((candidate) => candidate.name === name);
   if (!entry) return refuse(context, 'cmo.error/1', unknownCommand(name));
   const command = await entry.load();
-  const parsed = parse(command, argv);
+  const parsed = await parse(command, argv);
   const inPipe = command.output === 'json-in-pipes' && !context.output.stdoutIsTerminal && !argv.includes('--human');
   const settled = contextOf(context.output, { jsonAsked: context.jsonAsked, json: context.jsonAsked || inPipe });
   switch (parsed.kind) {

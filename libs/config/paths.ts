@@ -32,7 +32,7 @@ export type Box = { home: string; temp: string };
 export function pathsOf(env: Environment, box: Box): Paths {
   const state = folder(env['CMO_STATE_DIR'], env['XDG_STATE_HOME'], join(box.home, '.local', 'state'));
   const config = folder(env['CMO_CONFIG_DIR'], env['XDG_CONFIG_HOME'], join(box.home, '.config'));
-  const cache = folder(env['CMO_CACHE_DIR'], env['XDG_CACHE_HOME'], join(box.home, '.cache'));
+  const cache = cacheFolder(env, box.home);
   const sockets = socketFolder(state, env['XDG_RUNTIME_DIR'], box.temp);
   return {
     state,
@@ -52,6 +52,15 @@ export function pathsOf(env: Environment, box: Box): Paths {
 
 export function processPaths(env: Environment = processEnvironment()): Paths {
   return pathsOf(env, { home: env['HOME'] || homedir(), temp: tmpdir() });
+}
+
+/** Only that one: for who is in a hurry. */
+export function processCacheFolder(env: Environment = processEnvironment()): string {
+  return cacheFolder(env, env['HOME'] || homedir());
+}
+
+function cacheFolder(env: Environment, home: string): string {
+  return folder(env['CMO_CACHE_DIR'], env['XDG_CACHE_HOME'], join(home, '.cache'));
 }
 
 /** A relative XDG folder is ignored, as its specification says; a relative CMO_*_DIR is a problem that loadConfig names. */
