@@ -26,12 +26,16 @@ export type RealHome = {
   /** Whole request bodies to the models that hold this text, in their order. */
   bodies(text: string): string[];
   stateDir: string;
+  /** Of the person who types the commands. */
+  env: Record<string, string>;
   /** Writes a file beside the work folder. @returns its path */
   file(name: string, text: string): string;
   close(): Promise<void>;
 };
 
-type LaneMaker = (base: { codex: object; claude: object }) => Record<string, object>;
+/** Makes a lane of that kind with an account of its own; its session files lie apart, so that no other account's meter reads them. */
+type LaneApart = (kind: 'codex' | 'claude', name: string) => object;
+type LaneMaker = (apart: LaneApart) => Record<string, object>;
 
 /** @param moreLanes laid over the two lanes, or beside them */
 export async function openRealHome(config: object = {}, moreLanes: LaneMaker = () => ({})): Promise<RealHome> {
@@ -47,7 +51,14 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
     codex: { env: { CODEX_HOME: codexHome, SIM_KEY: 'dummy' } },
     claude: { env: { ANTHROPIC_BASE_URL: sim.url, CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-dummy' } },
   };
-  writeFileSync(join(configDir, 'config.json'), JSON.stringify({ lanes: { ...lanes, ...moreLanes(lanes) }, ...config }));
+  const apart: LaneApart = (kind, name) => {
+    if (kind === 'claude') return { ...lanes.claude, kind };
+    const own = join(folder, `codex-home-${name}`);
+    mkdirSync(own);
+    writeFileSync(join(own, 'config.toml'), codexConfig(sim.url));
+    return { env: { ...lanes.codex.env, CODEX_HOME: own }, kind };
+  };
+  writeFileSync(join(configDir, 'config.json'), JSON.stringify({ lanes: { ...lanes, ...moreLanes(apart) }, ...config }));
   const path = [dirname(clis.codex), dirname(clis.claude), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
   const stateDir = join(folder, 'state');
   const env = { PATH: path, HOME: home, CMO_CONFIG_DIR: configDir, CMO_STATE_DIR: stateDir, TERM: 'dumb' };
@@ -90,6 +101,7 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
       return requests.filter((body) => body.includes(text));
     },
     stateDir,
+    env,
     file(name, text) {
       writeFileSync(join(folder, name), text);
       return join(folder, name);

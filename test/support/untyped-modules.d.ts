@@ -33,6 +33,9 @@ declare module '*/scripts/try/lanes.mjs' {
   export function simulatedLane(id: 'codex' | 'claude', command: string, url: string, folder: string): Lane;
   export function standInLane(id: 'codex' | 'claude', command: string, folder: string, more?: Record<string, string>): Lane;
 }
+declare module '*/vendor-sim/lib/scenarios.mjs' {
+  export const SCENARIOS: Record<string, string>;
+}
 declare module '*/vendor-sim/lib/server.mjs' {
   type Vendor = 'claude' | 'codex';
   type Scenario = { name: string; params?: Record<string, string> };
