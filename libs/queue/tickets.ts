@@ -21,7 +21,7 @@ export function openTickets(redis: Redis): Tickets {
   const queueOf = (name: string): Queue<TicketData> => {
     const known = queues.get(name);
     if (known) return known;
-    const queue = new Queue<TicketData>(name, { connection: redis, prefix: keys.bull });
+    const queue = new Queue<TicketData>(name, { connection: redis, prefix: keys.bull, skipVersionCheck: true });
     queue.on('error', () => {});
     queues.set(name, queue);
     return queue;
