@@ -16,6 +16,7 @@ import {
 import { laneCost } from '#gate';
 import { accessOf, contradictionsOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
 import type { NewDispatch } from '#queue';
+import { ANY_NODE } from '#store';
 import { schemaVerdict, type SchemaRulings } from '#vendors/schema-rules';
 import { fromPolicy, refusal } from './problems.js';
 import type { PlaceKind } from './resources.js';
@@ -48,7 +49,9 @@ export type Admission = { ok: true; news: NewDispatch } | { ok: false; error: Er
  * it is refused before anything is recorded. When no lane is usable now it is queued where a window opens first, or, when
  * it may not wait, recorded as deferred at once.
  */
-export function admit(asked: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
+export function admit(sent: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
+  // Without a folder there is nothing to write, whatever its role.
+  const asked: DispatchRequest = sent.node === 'any' ? { ...sent, readOnly: true } : sent;
   const reviewing = facts.reviewed === null ? { ok: true as const, request: asked } : withReview(asked, facts.reviewed);
   if (!reviewing.ok) return reviewing;
   const { request } = reviewing;
@@ -153,7 +156,7 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     attempt: 1,
     lane: waits ? lane.id : null,
     account: waits ? lane.account : null,
-    home: config.nodeId,
+    home: request.node === 'any' ? ANY_NODE : config.nodeId,
     node: null,
     class: request.class ?? (request.batch === undefined ? 'normal' : 'batch'),
     project,
@@ -173,7 +176,7 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     startedAt: null,
     endedAt: waits ? null : now,
     cancelAsked: false,
-    request: storedOf(request),
+    request: storedOf(request, config.nodeId),
     decision,
     history: [],
     takeUp: null,
@@ -188,9 +191,10 @@ function deferredError(decision: Decision): ErrorBody {
   return errorBody('CMO_E_DEFERRED', undefined, { details, retryAfter: decision.ok ? null : decision.resumeAfter });
 }
 
-function storedOf(request: DispatchRequest): StoredRequest {
+function storedOf(request: DispatchRequest, nodeId: string): StoredRequest {
   const { prompt: _prompt, env, schema, ...kept } = request;
-  return { timeoutMs: DEFAULT_TIMEOUT_MS, ...kept, hasSchema: schema !== undefined, envNames: Object.keys(env).sort() };
+  const origin = kept.node === 'any' ? { origin: nodeId } : {};
+  return { timeoutMs: DEFAULT_TIMEOUT_MS, ...kept, ...origin, hasSchema: schema !== undefined, envNames: Object.keys(env).sort() };
 }
 
 function blobsOf({ prompt, schema, env }: DispatchRequest): NewDispatch['blobs'] {

@@ -29,8 +29,8 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
   });
   return async (request) => {
     const [where, name, look, parentDepth, schema, review] = await Promise.all([
-      place(request.cwd),
-      project(request.cwd),
+      request.node === 'any' ? ('folder' as const) : place(request.cwd),
+      request.node === 'any' ? 'any' : project(request.cwd),
       lanes(Object.hasOwn(request.env, 'PATH') ? request.env['PATH'] : undefined),
       request.parent === undefined ? null : depth(request.parent),
       request.schema === undefined ? NO_SCHEMA : lookAtSchema(JSON.stringify(request.schema)),

@@ -6,7 +6,7 @@ import { refuse } from './answers.js';
 
 /** What makes a task another task. Not: who sends it from which shell, how long it may wait, and under which names it is kept. */
 const TASK: readonly (keyof DispatchRequest)[] = [
-  'prompt', 'schema', 'cwd', 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence',
+  'prompt', 'schema', 'cwd', 'node', 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence',
   'pin', 'model', 'timeoutMs', 'attempts', 'failover', 'fullAccess', 'retryWrites',
 ];
 

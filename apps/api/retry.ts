@@ -16,7 +16,7 @@ export function retryId({ nonce, at }: Pick<RetryCall, 'nonce' | 'at'>, retried:
 export async function retryRequest(record: DispatchRecord, call: RetryCall, records: Pick<Records, 'blob'>): Promise<DispatchRequest | null> {
   const [prompt, schema, env] = await Promise.all([records.blob(record.id, 'prompt'), records.blob(record.id, 'schema'), records.blob(record.id, 'env')]);
   if (prompt === null || env === null) return null;
-  const { id: _id, hasSchema: _hasSchema, envNames: _names, once: _once, notBefore: _notBefore, deadline, retryOf: _retryOf, schemaRefusedBy: _refused, warnings: _warnings, independentOf, ...kept } = record.request;
+  const { id: _id, hasSchema: _hasSchema, envNames: _names, once: _once, notBefore: _notBefore, deadline, retryOf: _retryOf, origin: _origin, schemaRefusedBy: _refused, warnings: _warnings, independentOf, ...kept } = record.request;
   return {
     ...kept,
     // Whom a review names is read again from what it reviews; the stored vendor came from there.

@@ -1,5 +1,6 @@
 import type { DispatchRecord, Envelope, LaneConfig } from '#contract';
 import { waitsForQuota, type Admission, type Gate } from '#gate';
+import { ANY_NODE } from '#store';
 import type { ApiResources } from './resources.js';
 
 export type Waiting = NonNullable<Envelope['waiting']>;
@@ -21,7 +22,7 @@ export function waitingLooks({ gate, config: { lanes }, now }: Pick<ApiResources
 }
 
 export function waitingOf(admission: Admission, lane: LaneConfig, home: string): Waiting {
-  if (admission.ok) return { for: 'slot', why: `the window has room for it: it starts when ${home} has a free place`, until: null };
+  if (admission.ok) return { for: 'slot', why: `the window has room for it: it starts when ${home === ANY_NODE ? 'a box' : home} has a free place`, until: null };
   return {
     for: waitsForQuota(admission.reason) ? 'quota' : 'slot',
     why: because(admission, lane, home),

@@ -19,6 +19,8 @@ export type RunEnd = {
   reading: RunReading;
   /** The processes are gone without an exit record. */
   interrupted: boolean;
+  /** Its node is gone with it. */
+  lost?: true;
   /** A cancel was asked for and ended it. */
   cancelled: boolean;
   exitCode: number | null;
@@ -43,14 +45,14 @@ export type AttemptFacts = { plan: RunPlan; adopted: boolean; fenced: boolean };
 export function outcomeOf(end: RunEnd): Outcome {
   if (end.reading.ok) return 'ok';
   if (end.cancelled) return 'cancelled';
-  if (end.interrupted) return 'interrupted';
+  if (end.interrupted) return end.lost ? 'lost' : 'interrupted';
   return end.reading.failure.class === 'timeout' ? 'timed_out' : 'failed';
 }
 
 /** The failure as nextStep takes it; null when the attempt answered or was cancelled. */
 export function stepFailureOf(end: RunEnd): StepFailure | null {
   if (end.reading.ok || end.cancelled) return null;
-  return end.interrupted ? { class: 'interrupted' } : end.reading.failure;
+  return end.interrupted ? { class: end.lost ? 'lost' : 'interrupted' } : end.reading.failure;
 }
 
 /** Whether it may have acted. What was cut off may have, without a word of it reaching the spool. */

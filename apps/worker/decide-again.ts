@@ -5,7 +5,7 @@ import type { Next } from '#queue';
 import { installedLanes } from './confirm-lane.js';
 import { lanesOut } from './left-lanes.js';
 import { placement, rerouted } from './placement.js';
-import { submittedEnvironment } from './prepare-run.js';
+import { environmentHere } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 import { boundToSession } from './take-up.js';
 import { taskOfRecord } from './task-of.js';
@@ -56,7 +56,7 @@ export function deciderFor(resources: Resources, lane: LaneConfig, refusal: Refu
     if (boundToSession(record) && !mayCarryOn(refusal)) return null;
     const { failover, pin, strictIndependence } = record.request;
     const fixed = failover === false || pin !== undefined || strictIndependence === true;
-    const path = (await submittedEnvironment(resources, record.id))['PATH'] ?? '';
+    const path = (await environmentHere(resources, record))['PATH'] ?? '';
     const lanes = facts.get(path) ?? shut(await gate.facts(config.lanes, installedLanes(resources, path)), lane, refusal);
     facts.set(path, lanes);
     const task = { ...taskOfRecord(record, { lanesOut: await lanesOut(resources, record) }), ...(fixed ? { pin: lane.id } : {}) };

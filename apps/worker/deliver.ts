@@ -12,14 +12,13 @@ import type { Resources } from './resources.js';
  *   4 the next attempt's ticket or the dispatch's line; then `delivered`
  */
 export async function deliver(resources: Resources, record: DispatchRecord | null, folder: string, account: string, conclusion: Conclusion): Promise<void> {
-  const { records, transitions, tickets, folders, node, log } = resources;
+  const { records, transitions, folders, node, log } = resources;
   const { receipt } = await writeReceipt(folder, conclusion.receipt);
   await appendReceipt(folders.receipts, receipt);
 
   const { dispatch, attempt } = receipt;
   if (record) {
-    if (conclusion.result !== null) await records.putBlob(dispatch, 'result', conclusion.structured ?? conclusion.result);
-    if (conclusion.partial !== null) await records.putBlob(dispatch, 'partial', conclusion.partial);
+    await putTexts(resources, dispatch, attempt, conclusion);
     const answer = await transitions.deliver({
       record,
       attempt,
@@ -32,13 +31,27 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
       success: conclusion.success,
       drift: conclusion.drift ?? false,
     });
-    // From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'.
-    const now = await records.read(dispatch);
-    if (now && isEnded(now.state)) await payOwed(resources.outbox, dispatch);
-    else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);
-    log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state: now?.state }, 'delivered');
+    await afterDelivery(resources, dispatch, attempt);
+    const state = (await records.read(dispatch))?.state;
+    log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state }, 'delivered');
   } else {
     log.warn({ dispatch, attempt, outcome: receipt.outcome }, 'an orphan was delivered: Redis has no record of it');
   }
   await markDelivered(folders.runs, attemptId(dispatch, attempt));
+}
+
+/** A late result of an attempt that was taken for lost is evidence: it must not take the place of the answer. */
+async function putTexts({ records }: Resources, dispatch: string, attempt: number, { result, structured, partial }: Conclusion): Promise<void> {
+  if (result === null && partial === null) return;
+  const now = await records.read(dispatch);
+  if (now?.state !== 'running' || now.attempt !== attempt) return;
+  if (result !== null) await records.putBlob(dispatch, 'result', structured ?? result);
+  if (partial !== null) await records.putBlob(dispatch, 'partial', partial);
+}
+
+/** From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'. */
+export async function afterDelivery({ records, tickets, outbox }: Resources, dispatch: string, attempt: number): Promise<void> {
+  const now = await records.read(dispatch);
+  if (now && isEnded(now.state)) await payOwed(outbox, dispatch);
+  else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);
 }

@@ -11,14 +11,18 @@ export interface FollowedControls {
   close(): void;
 }
 
-/** @param raised called when there may be more than before: whoever found the node full asks again */
-export async function followControls(redis: Redis, config: Config, raised: () => void, log: Log): Promise<FollowedControls> {
+/**
+ * @param heard called each time it was read
+ * @param raised called when there may be more than before: whoever found the node full asks again
+ */
+export async function followControls(redis: Redis, config: Config, raised: () => void, heard: () => void, log: Log): Promise<FollowedControls> {
   const controls = openControls(redis, config);
   let atOnce = config.slots.node;
   const read = async (): Promise<void> => {
     const was = atOnce;
     atOnce = slotsOf(await controls.read(), 'node', config.nodeId, config.slots.node);
     if (atOnce > was) raised();
+    heard();
   };
   const quietly = (): void => {
     // The next heartbeat reads again.

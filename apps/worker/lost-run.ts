@@ -1,7 +1,7 @@
 import type { DispatchRecord } from '#contract';
 import { attemptMark, findMarked, readPlan, readReceipt, setAsideRun, supervisorMark } from '#runner';
 import { readConclusion } from './conclusion-file.js';
-import { prepareRun, submittedEnvironment } from './prepare-run.js';
+import { environmentHere, prepareRun } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 
 /**
@@ -12,7 +12,7 @@ import { laneById, type Resources } from './resources.js';
 export async function remakeRun(resources: Resources, record: DispatchRecord): Promise<string | null> {
   const lane = laneById(resources.config, record.lane);
   if (!lane || !record.decision.ok) return null;
-  return prepareRun(resources, record, lane, record.decision, await submittedEnvironment(resources, record.id), true);
+  return prepareRun(resources, record, lane, record.decision, await environmentHere(resources, record), true);
 }
 
 /** What an attempt has started shows that it was. */

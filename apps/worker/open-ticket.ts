@@ -6,7 +6,7 @@ import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
 import { move } from './move.js';
 import { overdue } from './overdue.js';
-import { prepareRun, submittedEnvironment } from './prepare-run.js';
+import { environmentHere, prepareRun } from './prepare-run.js';
 import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
 import { boundLease } from './bound-lease.js';
@@ -51,7 +51,7 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
         await move(resources, record, over, over.event);
         return;
       }
-      const submitted = await submittedEnvironment(resources, id);
+      const submitted = await environmentHere(resources, record);
       const confirmed = await confirmLane(resources, record, lane, submitted['PATH'] ?? '');
       if (confirmed.kind === 'move') {
         await giveBack();

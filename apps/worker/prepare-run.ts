@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attemptId, CmoError, DEFAULT_TIMEOUT_MS, errorBody, type Access, type Decision, type DispatchRecord, type LaneConfig, type TakeUp } from '#contract';
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
-import { adapterFor, childEnvironment, endpointOf } from '#vendors';
+import { ANY_NODE } from '#store';
+import { adapterFor, captureEnvironment, childEnvironment, endpointOf } from '#vendors';
 import { schemaAsGiven } from '#vendors/schema-rules';
 import { diffStat } from './diff-stat.js';
 import { wallClock } from './overdue.js';
@@ -11,6 +13,23 @@ import type { Resources } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
 export type Environment = Record<string, string>;
+
+/**
+ * The environment that an attempt of this record gets here. Work for any node has its sender's toolchain on its sender's node;
+ * elsewhere those paths mean nothing, so it has this node's own, with what was sent besides.
+ */
+export async function environmentHere(resources: Pick<Resources, 'records' | 'node' | 'environment'>, record: Pick<DispatchRecord, 'id' | 'home' | 'request'>): Promise<Environment> {
+  const submitted = await submittedEnvironment(resources, record.id);
+  if (record.home !== ANY_NODE || record.request.origin === resources.node) return submitted;
+  const theirs = captureEnvironment(submitted, { names: [], values: {} }).env;
+  const besides = Object.fromEntries(Object.entries(submitted).filter(([name]) => !Object.hasOwn(theirs, name)));
+  return { ...besides, ...captureEnvironment(resources.environment, { names: [], values: {} }).env };
+}
+
+/** Where an agent works that has no folder: its own empty one, the same for all its attempts, since a session belongs to its folder. */
+export function textFolder(runs: string, dispatch: string): string {
+  return join(runs, 'text', dispatch);
+}
 
 /** The submitter's own environment, as it was captured; kept in Redis only. */
 export async function submittedEnvironment({ records }: Pick<Resources, 'records'>, id: string): Promise<Environment> {
@@ -41,6 +60,8 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
   ]);
   if (prompt === null) throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
 
+  const cwd = record.home === ANY_NODE ? textFolder(folders.runs, record.id) : record.request.cwd;
+  if (record.home === ANY_NODE) await mkdir(cwd, { recursive: true, mode: 0o700 });
   const given = schema === null ? null : schemaAsGiven(lane.kind, schema);
   const adapter = adapterFor(lane.kind);
   const environment = environmentOf(resources, submitted, lane, id, record.access);
@@ -55,7 +76,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     effort: decision.effort,
     access: record.access,
     fullAccess: record.request.fullAccess ?? false,
-    cwd: record.request.cwd,
+    cwd,
     files: { folder, lastMessage: join(folder, 'last-message'), schema: given === null ? null : join(folder, 'schema-given.json') },
     schemaText: given,
     newSession: fresh,
@@ -79,7 +100,7 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     batch: record.request.batch ?? null,
     // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
     argv: [command ?? `/nonexistent/${lane.command}`, ...argv],
-    cwd: record.request.cwd,
+    cwd,
     deadlineMs: wallClock(record.request.timeoutMs ?? DEFAULT_TIMEOUT_MS, record, clock()),
     graceMs: config.timing.killGraceMs,
     silenceMs: lane.silenceMs,

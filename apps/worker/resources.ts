@@ -37,6 +37,8 @@ export type Resources = {
   versions: CliVersions;
   places: WorkPlaces;
   supervisor: SupervisorKind;
+  /** The daemon's own: for work that came from another node's shell. */
+  environment: Readonly<Record<string, string | undefined>>;
   node: string;
   log: Log;
   clock: () => number;

@@ -26,7 +26,7 @@ import { deliver } from './deliver.js';
 import { lanesOut } from './left-lanes.js';
 import { readEndedBy, writeEndedBy } from './ended-by.js';
 import { diffStat } from './diff-stat.js';
-import { environmentOf, submittedEnvironment } from './prepare-run.js';
+import { environmentHere, environmentOf, submittedEnvironment } from './prepare-run.js';
 import { progressTeller } from './progress.js';
 import { readRunEnd } from './run-end.js';
 import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
@@ -164,7 +164,7 @@ class Tending {
     const record = await this.#record();
     // The cancel may have been asked before this tender listened.
     if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
-    const submitted = await submittedEnvironment(this.#r, this.#run.id);
+    const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
     const env = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
     const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor });
     const claimed = came !== 'dead' && came !== 'late';
@@ -266,7 +266,7 @@ class Tending {
     if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
     const reason = isCancelAsked(folder) ? ('cancel' as const) : await readEndedBy(folder);
     const schema = await this.#r.records.blob(this.#run.id, 'schema');
-    const submitted = await submittedEnvironment(this.#r, this.#run.id);
+    const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
     const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
     const seen = withoutSecrets(await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock }), environment);
     measureEnded(this.#r, this.#id, plan, seen);
@@ -288,7 +288,7 @@ class Tending {
   }
 
   async #facts(record: DispatchRecord): Promise<LanesFacts> {
-    const path = (await submittedEnvironment(this.#r, record.id))['PATH'] ?? '';
+    const path = (await environmentHere(this.#r, record))['PATH'] ?? '';
     return this.#r.gate.facts(this.#r.config.lanes, installedLanes(this.#r, path));
   }
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { attemptId, type Config, type GcData, type LanesFacts, type LimitsData } from '#contract';
+import { attemptId, type Config, type GcData, type LaneConfig, type LanesFacts, type LimitsData } from '#contract';
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { layBallast } from '#receipts';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
-import { keys, openRecords, queueName } from '#store';
+import { ANY_NODE, keys, openRecords, queueName } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor, NODE } from './doorkeeper.js';
 import { every, STOP_BOUND_MS, within } from './every.js';
@@ -19,6 +19,7 @@ import { rebalancer } from './rebalance.js';
 import type { Log, Resources } from './resources.js';
 import { submittedEnvironment } from './prepare-run.js';
 import { openMeters } from './prober/meters.js';
+import { loseNodes, tellOfNode } from './lost-nodes.js';
 import { makeRoster } from './roster.js';
 import { scan } from './scan.js';
 import { sweep } from './sweeper.js';
@@ -107,6 +108,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     versions: cliVersions(clock),
     places: workPlaces((dispatches) => void bringBack(resources, dispatches)),
     supervisor,
+    environment: options.env ?? {},
     node: config.nodeId,
     log,
     clock,
@@ -123,7 +125,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     slots.runEnded();
   });
 
-  const said = await followControls(redis, config, () => slots.runEnded(), log);
+  /** Called whenever somebody has said something, and with each heartbeat. */
+  const told = new Set<() => void>();
+  let stopping = false;
+  const said = await followControls(redis, config, () => slots.runEnded(), () => told.forEach((hear) => hear()), log);
   nodeLimit = () => said.nodeSlots();
 
   const cancels = redis.duplicate({ connectionName: 'cmo:cancels' });
@@ -148,10 +153,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     every(timing.sweepMs, 'the scan', look, log),
     every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
     every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
+    every(timing.heartbeatMs, 'telling of this node', () => tellOfNode(resources), log),
+    every(Math.max(timing.sweepMs, timing.heartbeatMs), 'looking for nodes that are gone', () => loseNodes(resources), log),
     every(timing.heartbeatMs, 'what persons have said', () => said.read(), log),
     every(RECOUNT_MS, 'the recount', () => recount(resources), log),
     collecting,
   ];
+  await tellOfNode(resources);
   await recount(resources);
   // Redis is back: files win about processes, and cancels may have been missed.
   const back = (): void => {
@@ -159,8 +167,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   redis.on('ready', back);
 
-  const workers = config.lanes.map((lane) => {
-    const queue = queueName(lane.id, config.nodeId);
+  const serve = (lane: LaneConfig, home: string): ReturnType<typeof laneWorker> => {
+    const queue = queueName(lane.id, home);
     const balance = rebalancer(resources, lane, queue);
     const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal), async () => {
       const hold = await meters.hold(lane);
@@ -169,7 +177,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       return hold;
     });
     return laneWorker(resources, lane, queue, door, ticketOpener(resources, lane, slots, roster));
-  });
+  };
+  const workers = config.lanes.map((lane) => serve(lane, config.nodeId));
+  // Most boxes never have work for any node: their queues are served from the first of it on.
+  let servesAny = false;
+  const serveAny = async (): Promise<void> => {
+    if (servesAny || stopping || (await redis.exists(keys.anyUsed)) === 0) return;
+    if (servesAny || stopping) return;
+    servesAny = true;
+    workers.push(...config.lanes.map((lane) => serve(lane, ANY_NODE)));
+  };
+  told.add(() => void serveAny().catch(() => undefined));
+  await serveAny();
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   meters.start();
 
@@ -195,6 +214,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       return lending;
     },
     async stop({ kill }) {
+      stopping = true;
       redis.off('ready', back);
       clearTimeout(soon);
       // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.

@@ -54,6 +54,7 @@ const timing = object({
   refusalMs: list(ms, 20),
   ticketRepairMs: ms,
   owedRepairMs: ms,
+  lostAfterMs: ms,
 } satisfies Record<keyof Timing, Shape<unknown>>);
 
 /** "Keep 20 points for me until 09:00": `{"until": "09:00", "points": 20}`. */

@@ -62,6 +62,8 @@ export type Timing = {
   /** A queued record without a ticket for this long gets one. */
   ticketRepairMs: number;
   owedRepairMs: number;
+  /** A node that has said nothing for so long is taken for gone, with what ran on it. Longer than a reboot. */
+  lostAfterMs: number;
 };
 
 export type AccountConfig = { id: string; slots: number | null };
@@ -152,6 +154,7 @@ export const DEFAULT_TIMING: Timing = {
   refusalMs: [5, 10, 20, 40, 60].map((minutes) => minutes * 60_000),
   ticketRepairMs: 5_000,
   owedRepairMs: 5_000,
+  lostAfterMs: 10 * 60_000,
 };
 
 /** Defaults that depend on the box (node id, slots.node = max(2, 2 × cores)) are filled in by libs/config. */

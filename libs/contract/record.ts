@@ -10,6 +10,8 @@ import type { Access, DispatchClass, FailureClass, Outcome, State } from './word
 export type StoredRequest = Omit<DispatchRequest, 'prompt' | 'env' | 'schema'> & {
   hasSchema: boolean;
   envNames: string[];
+  /** Of work that any node may do: the node whose environment came with it. */
+  origin?: string;
   /** The ended dispatch that it takes the place of (`cmo retry`). */
   retryOf?: string;
   /** Lanes that never get it, whatever their windows say. */

@@ -7,7 +7,7 @@ import type { DispatchClass, Length, Role } from './words.js';
 export type DispatchRequest = {
   id: string;
   prompt: string;
-  /** Absolute. */
+  /** Absolute; empty for work that any node may do. */
   cwd: string;
   /** The submitter's own environment, already reduced to the allow-list: an agent finds the toolchain its sender has. */
   env: Record<string, string>;
@@ -45,6 +45,8 @@ export type DispatchRequest = {
   ttlMs?: number;
   /** Over by then, running or not: a time or a duration, as notBefore. */
   deadline?: string;
+  /** Pure text work: no folder, read access, on whichever node has room first. Absent: on the node that has the folder. */
+  node?: 'any';
   batch?: string;
   labels?: Record<string, string>;
   /** The attempt inside which it was submitted (`CMO_ATTEMPT`), and how deep. */

@@ -29,7 +29,7 @@ export function checkRequest(request: DispatchRequest, config: PolicyConfig): Pr
   }
   const reading = readTask(taskOf(request), config);
   if (!reading.ok) problems.push(...reading.problems.map((problem) => ({ ...problem, field: problem.field === 'pinModel' ? 'model' : problem.field })));
-  problems.push(...checkAccess(request));
+  problems.push(...checkAccess(request), ...checkNode(request));
   if (request.reviewOf !== undefined && request.independentOf !== undefined) {
     problems.push(contradiction('reviewOf', '--review-of and --independent-of together', '--review-of alone: whose vendor made the thing is read from its record'));
   }
@@ -48,4 +48,12 @@ export function checkRequest(request: DispatchRequest, config: PolicyConfig): Pr
     if (value !== undefined && typeof value !== 'boolean') problems.push(wrongValue(field, value, 'true or false'));
   }
   return problems;
+}
+
+/** What any node may do has no folder, and nothing to write to. */
+function checkNode({ node, cwd, write, fullAccess, exclusive }: DispatchRequest): Problem[] {
+  if (node === undefined) return [];
+  if (node !== 'any') return [unknownWord('node', node, ['any'])];
+  const [first] = Object.entries({ '--cwd': cwd !== '', '--write': write === true, '--full-access': fullAccess === true, '--exclusive': exclusive === true }).filter(([, said]) => said);
+  return first === undefined ? [] : [contradiction('node', `--node any with ${first[0]}`, `no ${first[0]}: it is text work, without a folder`)];
 }

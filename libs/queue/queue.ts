@@ -84,6 +84,8 @@ export function openQueue({ redis, config, blobs: place = null }: { redis: Redis
           return (await records.read(stored?.id ?? record.id)) ?? record;
         }),
       );
+      // Told before the ticket is there: whoever serves no such queue yet begins to.
+      if (now.some(({ home }) => home === ANY_NODE) && (await redis.set(keys.anyUsed, '1', 'NX')) === 'OK') await redis.publish(keys.channels.control, '');
       // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for what was
       // known: whoever sends again after a lost answer shouldn't wait for that, and a ticket too many is harmless.
       await tickets.add(now.filter(({ state }) => state === 'queued' || state === 'retrying'));

@@ -54,6 +54,10 @@ export const keys = {
   }),
   /** Hash: what persons have said about starting work (libs/gate/control.ts). */
   control: `${PREFIX}:control`,
+  /** There once was work for any node: its queues are served since then. */
+  anyUsed: `${PREFIX}:any`,
+  /** Sorted set of nodes by when their workers were heard of last. */
+  nodes: `${PREFIX}:nodes`,
   events: `${PREFIX}:events`,
   receipts: `${PREFIX}:receipts`,
   channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake`, control: `${PREFIX}:controls`, progress: `${PREFIX}:progress` },

@@ -70,3 +70,12 @@ test('a prompt of a megabyte reaches its agent whole', async () => {
   expect(envelope).toMatchObject({ ok: true });
   expect(envelope.result).toContain(tail);
 });
+
+test('--node any: text work in a folder of its own, whatever is here', async () => {
+  const envelope = await box.run('free [[sim:echo]]', '--node', 'any');
+  expect(envelope).toMatchObject({ ok: true, state: 'succeeded' });
+  const [line] = box.ledger().flatMap((one) => (one.event === 'start' && one.attempt === `${envelope.dispatchId}.1` ? [one] : []));
+  expect(line?.cwd).toBe(join(box.stateDir, 'runs/text', envelope.dispatchId));
+  expect((await box.cmo(['run', '--node', 'any', '--cwd', box.work], { input: 'x' })).code).toBe(2);
+  expect((await box.cmo(['run', '--node', 'any', '--write'], { input: 'x' })).code).toBe(2);
+});

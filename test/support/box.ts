@@ -24,7 +24,8 @@ export type Box = {
   gate: Gate;
   queue: DispatchQueue;
   records: Records;
-  start(): Promise<Worker>;
+  /** @param node another node on the same Redis, with files and an environment of its own */
+  start(node?: { id: string; stateDir: string; env?: Record<string, string> }): Promise<Worker>;
   /** Submits one dispatch; the prompt's marker says what the stand-in does. */
   submit(prompt: string, change?: Partial<DispatchRecord> & { lane?: string }, blobs?: { schema?: string }): Promise<string>;
   /** Removes the session files of both CLIs. */
@@ -68,9 +69,10 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     gate,
     queue,
     records,
-    async start() {
+    async start(node) {
       const quiet = { info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
-      const worker = await startWorker({ redis: server.client(), config, stateDir, log: quiet, supervisorScript: '', env: submitted });
+      const here = node ? { config: { ...config, nodeId: node.id }, stateDir: node.stateDir, env: { ...submitted, ...node.env } } : { config, stateDir, env: submitted };
+      const worker = await startWorker({ redis: server.client(), log: quiet, supervisorScript: '', ...here });
       workers.push(worker);
       return worker;
     },

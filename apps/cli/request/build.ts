@@ -36,10 +36,10 @@ export async function buildRequest(source: TaskSource, door: Door, config: Confi
 /** What was said of one task, checked: its words, numbers and contradictions, its folder, and what the config file permits. */
 export function outlineOf(told: Told, door: Door, config: Config, context: Context): Outline {
   const { values } = told;
-  const cwd = resolve(context.cwd, values.cwd ?? '.');
+  const cwd = values.node === undefined || values.cwd !== undefined ? resolve(context.cwd, values.cwd ?? '.') : '';
   const outline: Outline = {
     cwd,
-    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites', 'exclusive', 'once', 'notBefore', 'deadline'),
+    ...pick(values, 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence', 'pin', 'model', 'attempts', 'fullAccess', 'retryWrites', 'exclusive', 'once', 'notBefore', 'deadline', 'node'),
     ...sandboxed(told),
     ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
     ...(values.ttl !== undefined && { ttlMs: values.ttl }),
@@ -51,7 +51,7 @@ export function outlineOf(told: Told, door: Door, config: Config, context: Conte
     ...(context.env['CMO_ATTEMPT'] && { parent: context.env['CMO_ATTEMPT'] }),
   };
   refuseProblems(door.command, told, checkRequest({ ...outline, id: '', prompt: '-', env: {} }, policyConfig(config)));
-  checkFolder(cwd, labelOf(told, 'cwd'));
+  if (outline.node === undefined) checkFolder(cwd, labelOf(told, 'cwd'));
   if (outline.fullAccess && !config.allowFullAccess) {
     throw new CmoError(errorBody('CMO_E_NOT_PERMITTED', `${labelOf(told, values.fullAccess ? 'fullAccess' : 'sandbox')} is not allowed here`, { fix: 'set "allowFullAccess": true in the config file, on a box that you are willing to let an agent write to' }));
   }

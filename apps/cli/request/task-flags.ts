@@ -22,6 +22,7 @@ export const TASK_FLAGS = {
   strictIndependence: on('--strict-independence', 'rather defer than grade on the same vendor'),
   pin: valued('--pin', 'LANE', line('a lane'), 'this lane only'),
   model: valued('--model', 'ID', model, 'this model of the chosen lane'),
+  node: valued('--node', 'any', word(['any'] as const), 'text work without a folder, on whichever box has room first'),
   cwd: valued('--cwd', 'FOLDER', line('the path of a folder'), 'where the agent works (default: here)'),
   timeout: valued('--timeout', 'SEC', duration(NUMBERS.timeoutMs.min, NUMBERS.timeoutMs.max), 'wall clock of one attempt (default 1200; also 20m, 2h)'),
   attempts: valued('--attempts', 'N', whole(NUMBERS.attempts.min, NUMBERS.attempts.max), 'replaces the budgets of retries'),

@@ -14,7 +14,7 @@ const variable = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.maxLeng
 export const requestSchema = z.strictObject({
   id: dispatchId,
   prompt: z.string().check(z.maxLength(BOUNDS.promptClaude)),
-  cwd: z.string().check(z.minLength(1), z.maxLength(BOUNDS.path), z.regex(NO_NUL)),
+  cwd: z.string().check(z.maxLength(BOUNDS.path), z.regex(NO_NUL)),
   env: z.record(variable, z.string().check(z.maxLength(BOUNDS.envValue), z.regex(NO_NUL))),
   role: maybe(role),
   complexity: maybe(within(NUMBERS.complexity)),
@@ -40,6 +40,7 @@ export const requestSchema = z.strictObject({
   notBefore: maybe(moment),
   ttlMs: maybe(within(NUMBERS.ttlMs)),
   deadline: maybe(moment),
+  node: maybe(z.literal('any')),
   batch: maybe(batchName),
   labels: maybe(z.record(word, z.string().check(z.maxLength(BOUNDS.word)))),
   parent: maybe(attemptId),

@@ -194,3 +194,19 @@ test('new work is refused while the disk is nearly full, and what was taken is s
   it.disk.floor = 1;
   expect(await it.answer('POST', '/v1/dispatches', { dispatches: [it.request()] })).toMatchObject({ ok: true });
 });
+
+test('text work for any node has no folder and reads only, whatever its role; anything to write with it is refused', async () => {
+  const code = async (change: Partial<DispatchRequest>): Promise<string | null> => {
+    const answer = await it.answer('POST', '/v1/dispatches', { dispatches: [it.request({ node: 'any', cwd: '', ...change })] });
+    return answer.ok ? null : answer.error.code;
+  };
+  const { dispatchId } = await it.submit({ node: 'any', cwd: '', role: 'implement' });
+  expect(await it.records.read(dispatchId)).toMatchObject({ home: 'any', access: 'read', project: 'any', request: { cwd: '', node: 'any', origin: 'test-node' } });
+  expect(await it.redis.zrange('cmo:line:codex@any', '0', '-1')).toEqual([dispatchId]);
+  expect(await code({ cwd: it.work })).toBe('CMO_E_UNSATISFIABLE');
+  expect(await code({ write: true })).toBe('CMO_E_UNSATISFIABLE');
+  expect(await code({ fullAccess: true })).toBe('CMO_E_UNSATISFIABLE');
+  expect(await code({ node: 'box-2' as 'any' })).toBe('CMO_E_UNKNOWN_VALUE');
+  const answer = await it.answer('POST', '/v1/dispatches', { dispatches: [it.request({ cwd: '' })] });
+  expect(answer).toMatchObject({ ok: false, error: { code: 'CMO_E_CWD' } });
+});

@@ -49,6 +49,7 @@ const WRONG: [command: string, flag: string, value: string, ...says: string[]][]
   ['run', '--retry-writes', '=1', 'it takes no value'],
   ['run', '--class', 'urgent', '"urgent"', 'interactive, normal, batch'],
   ['run', '--max-wait', '8 hours', '"8 hours"', 'or forever'],
+  ['run', '--node', 'all', '"all"', 'allowed: any'],
   ['run', '--once', ' x', '" x"', 'one word of at most 200 characters'],
   ['run', '--not-before', 'tomorrow', '"tomorrow"', 'a time of day (03:00)'],
   ['run', '--ttl', 'soon', '"soon"', 'a duration from'],
