@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DispatchRecord, DispatchRequest, Envelope, PastAttempt } from '#contract';
 import { openTransitions } from '#queue';
+import { openRecords } from '#store';
+import { tempFolder } from '../../support/temp.js';
 import { openApi, type TestApi } from './api.js';
 
 let it: TestApi;
@@ -85,6 +88,18 @@ test('a review of what gave no output is refused, and says how it stands', async
   expect(await refusal({ reviewOf: waiting.dispatchId })).toMatchObject({ code: 'CMO_E_UNSATISFIABLE', message: `${waiting.dispatchId} has no output: it ended expired` });
   expect(await refusal({ reviewOf: 'd-01JE0000000000000000000000' })).toMatchObject({ code: 'CMO_E_NO_DISPATCH' });
   expect(await refusal({ reviewOf: 'd-1' })).toMatchObject({ code: 'CMO_E_UNKNOWN_VALUE', message: 'reviewOf: seen "d-1", allowed: the id of a dispatch' });
+});
+
+test('an output whose whole lies on another box is not graded by its head', async () => {
+  const reviewOf = await made('x', [attempt(1, 'codex', {})]);
+  const other = openRecords(it.redis, { folder: tempFolder('other'), node: 'other-box' });
+  await other.putBlob(reviewOf, 'result', randomBytes(400_000).toString('hex'));
+  expect(await refusal({ reviewOf, prompt: '{{review.output}}' })).toMatchObject({
+    code: 'CMO_E_UNSATISFIABLE',
+    message: `the whole output of ${reviewOf} (800000 bytes) can't be read here: it is blobs/${reviewOf}.result in the state folder of other-box`,
+    fix: 'leave {{review.output}} out of the task, and name files instead',
+  });
+  expect(await it.submit({ role: 'review', reviewOf, prompt: 'look at the files' })).toMatchObject({ lane: 'claude', independence: 'cross-vendor' });
 });
 
 test('contradictions that only the record shows are refused', async () => {
