@@ -1,20 +1,24 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ticketId, type DispatchRecord } from '#contract';
-import { keys, queueName } from '#store';
+import { keys, queueName, replies } from '#store';
 
 /**
  * Start tickets: BullMQ holds the order in which attempts start, nothing else. A ticket names an attempt; the
  * record decides whether it still counts, so a ticket too many is harmless and one too few is added by the sweeper.
  */
 export interface Tickets {
-  add(records: readonly DispatchRecord[]): Promise<void>;
+  add(records: readonly TicketOf[]): Promise<void>;
   /** Whether the ticket of this attempt is in its queue, waiting, delayed or active. */
-  exists(record: DispatchRecord): Promise<boolean>;
+  exists(record: TicketOf): Promise<boolean>;
+  /** The same for many, in one round trip. */
+  existing(records: readonly TicketOf[]): Promise<boolean[]>;
   close(): Promise<void>;
 }
 
 export type TicketData = { id: string; attempt: number };
+/** What a ticket is made of. */
+export type TicketOf = Pick<DispatchRecord, 'id' | 'attempt' | 'lane' | 'home' | 'tag' | 'notBefore'>;
 
 export function openTickets(redis: Redis): Tickets {
   const queues = new Map<string, Queue<TicketData>>();
@@ -29,11 +33,13 @@ export function openTickets(redis: Redis): Tickets {
 
   return {
     async add(records) {
-      const byQueue = new Map<string, DispatchRecord[]>();
+      const byQueue = new Map<string, TicketOf[]>();
       for (const record of records) {
         if (record.lane === null) continue;
         const name = queueName(record.lane, record.home);
-        byQueue.set(name, [...(byQueue.get(name) ?? []), record]);
+        const group = byQueue.get(name) ?? [];
+        byQueue.set(name, group);
+        group.push(record);
       }
       for (const [name, group] of byQueue) {
         await queueOf(name).addBulk(
@@ -56,9 +62,14 @@ export function openTickets(redis: Redis): Tickets {
     },
 
     async exists(record) {
-      if (record.lane === null) return false;
-      const name = queueName(record.lane, record.home);
-      return (await redis.exists(`${keys.bull}:${name}:${ticketId(record.id, record.attempt)}`)) === 1;
+      const [there] = await this.existing([record]);
+      return there ?? false;
+    },
+
+    async existing(records) {
+      const pipeline = redis.pipeline();
+      for (const { id, attempt, lane, home } of records) pipeline.exists(`${keys.bull}:${queueName(lane ?? '', home)}:${ticketId(id, attempt)}`);
+      return (await replies(pipeline)).map((there) => there === 1);
     },
 
     async close() {

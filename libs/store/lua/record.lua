@@ -94,14 +94,15 @@ local function tell(id, event, attempt, state)
 end
 
 -- Start-time fair queueing: a tag per flow (batch or project), one virtual time per band, so that 250 jobs of one
--- flow don't stand in front of the next flow's first. Interactive work has the band below all other.
+-- flow don't stand in front of the next flow's first. Interactive work has the band below all other. A band has room for more
+-- than a million starts of one flow; whatever comes after stands at its end, in the order in which it came.
 local BAND = { interactive = { v = 'v:i', base = 1, top = 500000 }, other = { v = 'v:o', base = 500001, top = 2097151 } }
 
 local function fair_tag(class, flow)
   local band = class == 'interactive' and BAND.interactive or BAND.other
   local key = 'f:' .. band.v .. ':' .. flow
   local clocks = redis.call('HMGET', a.k.fair, band.v, key)
-  local tag = math.max(tonumber(clocks[1] or band.base), tonumber(clocks[2] or band.base) + 16)
+  local tag = math.max(tonumber(clocks[1] or band.base), tonumber(clocks[2] or band.base) + 1)
   if tag > band.top then tag = band.top end
   redis.call('HSET', a.k.fair, key, tag)
   return tag
