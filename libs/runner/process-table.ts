@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { hasProc, identityOf, isLivingState, PS_ENV, readStat, type ProcessIdentity } from './process-identity.js';
+import { hasProc, identityOf, isLivingState, PS_ENV, readStat, type ProcessIdentity, type ProcessStat } from './process-identity.js';
 
 /**
  * Which processes are meant. A mark is a whole `NAME=value` of a process' environment, as it was when the program was
@@ -16,37 +16,72 @@ export type ProcessTable = {
 };
 
 /** Processes looked at before other work of this event loop may go on. */
-const SLICE = 256;
+const SLICE = 64;
 
+type Question = { selection: ProcessSelection; answer: (pids: number[]) => void; fail: (error: unknown) => void };
+let asked: Question[] = [];
+let looking = false;
+
+/**
+ * One look at /proc answers all who have asked before it began: fifty runs that end together would else each read the
+ * environment of every process, twice.
+ */
 export const procTable: ProcessTable = {
-  async find(selection) {
-    const marks = selection.marks.map((mark) => Buffer.from(mark));
-    const leader = ledBy(selection.leader);
-    const found: number[] = [];
-    let looked = 0;
-    for (const entry of readdirSync('/proc')) {
-      const pid = Number(entry);
-      if (!Number.isInteger(pid) || isNeverMeant(pid)) continue;
-      if (++looked % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
-      if (holdsMark(pid, marks) || isLedBy(pid, leader)) found.push(pid);
-    }
-    return found;
+  find(selection) {
+    return new Promise((answer, fail) => {
+      asked.push({ selection, answer, fail });
+      if (!looking) void answerAll();
+    });
   },
 };
+
+async function answerAll(): Promise<void> {
+  looking = true;
+  try {
+    while (asked.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const questions = asked;
+      asked = [];
+      try {
+        const answers = await look(questions.map(({ selection }) => selection));
+        for (const [i, { answer }] of questions.entries()) answer(answers[i] ?? []);
+      } catch (error) {
+        for (const { fail } of questions) fail(error);
+      }
+    }
+  } finally {
+    looking = false;
+  }
+}
+
+async function look(selections: readonly ProcessSelection[]): Promise<number[][]> {
+  const wanted = selections.map(({ marks, leader }) => ({ marks: marks.map((mark) => Buffer.from(mark)), leader: ledBy(leader), found: [] as number[] }));
+  const marked = wanted.some(({ marks }) => marks.length > 0);
+  const led = wanted.some(({ leader }) => leader !== null);
+  let looked = 0;
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || isNeverMeant(pid)) continue;
+    if (++looked % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    const environment = marked ? environmentOf(pid) : null;
+    const stat = led ? readStat(pid) : null;
+    for (const { marks, leader, found } of wanted) {
+      if ((environment !== null && marks.some((mark) => holdsEntry(environment, mark))) || (stat !== null && isLedBy(stat, leader))) found.push(pid);
+    }
+  }
+  return wanted.map(({ found }) => found);
+}
 
 function isNeverMeant(pid: number): boolean {
   return pid === process.pid || pid === 1;
 }
 
-function holdsMark(pid: number, marks: Buffer[]): boolean {
-  if (marks.length === 0) return false;
-  let environment: Buffer;
+function environmentOf(pid: number): Buffer | null {
   try {
-    environment = readFileSync(`/proc/${pid}/environ`);
+    return readFileSync(`/proc/${pid}/environ`);
   } catch {
-    return false;
+    return null;
   }
-  return marks.some((mark) => holdsEntry(environment, mark));
 }
 
 /** Entries end in NUL; attempt 1 is not attempt 11, and not the tail of another variable. */
@@ -65,10 +100,8 @@ function ledBy(leader: ProcessIdentity | undefined): number | null {
   return now === null || now.ticks === leader.ticks ? leader.pid : null;
 }
 
-function isLedBy(pid: number, leader: number | null): boolean {
-  if (leader === null) return false;
-  const stat = readStat(pid);
-  return stat !== null && isLivingState(stat.state) && (stat.group === leader || stat.session === leader);
+function isLedBy(stat: ProcessStat, leader: number | null): boolean {
+  return leader !== null && isLivingState(stat.state) && (stat.group === leader || stat.session === leader);
 }
 
 const run = promisify(execFile);

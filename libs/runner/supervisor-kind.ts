@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dispatchId } from '#contract';
 import { findExecutable } from './find-executable.js';
 import { hasProc } from './process-identity.js';
 import { makeRun } from './run-folder.js';
@@ -76,6 +78,7 @@ async function trialFlaw(sh: Extract<SupervisorKind, { kind: 'sh' }>): Promise<s
 function trialPlan(sleep: string): RunPlan {
   const unknown = { lane: '', account: '', vendor: '', kind: 'codex', model: '', effort: null, tier: '', access: 'read', project: '', batch: null } as const;
   const unused = { silenceMs: 1, envNames: [], session: null, resumed: false, cliVersion: null, endpoint: null };
-  const id = { schema: 1, dispatch: `d-${'0'.repeat(26)}`, attempt: 1, node: '' } as const;
+  // An id of its own: the tree is ended by its mark, and two daemons that start at once must not end each other's trial.
+  const id = { schema: 1, dispatch: dispatchId(Date.now(), randomBytes(16)), attempt: 1, node: '' } as const;
   return { ...id, ...unknown, ...unused, argv: [sleep, '30'], cwd: '/', deadlineMs: 50, graceMs: 1_000 };
 }
