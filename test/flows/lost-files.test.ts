@@ -48,7 +48,7 @@ test('a run folder that can not be read any more is set aside for a look, and it
 test('folders of receipts, logs, blobs and sockets that are removed under a daemon come back, and what runs is delivered', async () => {
   const id = await box.submit('[[sim:slow seconds=2]]', '--read-only');
   await waitUntil(() => box.ledger().length === 1, { what: 'the agent to run' });
-  for (const folder of [box.paths.receipts, box.paths.logs, box.paths.blobs, box.paths.sockets]) rmSync(folder, { recursive: true });
+  for (const folder of [box.paths.receipts, box.paths.logs, box.paths.blobs, box.paths.sockets]) rmSync(folder, { recursive: true, maxRetries: 10 });
   expect(await box.wait(id)).toMatchObject({ ok: true });
   expect(await box.run('and another', '--read-only')).toMatchObject({ ok: true });
   expect(existsSync(box.paths.receipts)).toBe(true);

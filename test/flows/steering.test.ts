@@ -28,6 +28,7 @@ test('a paused lane starts nothing: pinned work waits and says why, other work t
   expect(await box.wait(running)).toMatchObject({ ok: true, lane: 'codex' });
   expect((await box.show(pinned)).waiting).toMatchObject({ why: 'lane codex is paused: I need it' });
   expect(await said('status')).toMatch(/^paused .*I need it/m);
+  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +paused lane codex, .*I need it/m);
 
   await said('resume', 'codex');
   expect(await box.wait(pinned)).toMatchObject({ ok: true, lane: 'codex' });

@@ -1,9 +1,11 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { VERSION } from '#contract';
+import { VERSION, type StatusData } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
 import { askStatus } from '../commands/status.js';
 import { laneProblems } from '../request/lane-problems.js';
+import { controlLines } from '../output/control-text.js';
+import { paintFor } from '../output/paint.js';
 import { durationText } from '../output/time-text.js';
 import { askProgram } from './ask-program.js';
 import { childEnvironmentFor } from './child-environment.js';
@@ -12,15 +14,16 @@ import { fail, ok, skipped, warn, type Check, type Patient, type Row } from './r
 
 const NEEDED_NODE = [20, 20, 2] as const;
 const VERSION_MS = 10_000;
-const LOW_DISK_BYTES = 500 * 1024 * 1024;
+/** Above the floor at which nothing more is taken. */
+const LOW_DISK_MB = 300;
 
 /** What the box itself must have. The local things first, so that a broken Redis still yields a report. */
 export const BOX_CHECKS: readonly Check[] = [
   { group: 'node', look: () => Promise.resolve([node()]) },
-  { group: 'state', look: ({ context }) => Promise.resolve(state(context.paths)) },
+  { group: 'state', look: ({ context, config: { disk } }) => Promise.resolve(state(context.paths, disk.floorMb)) },
   { group: 'config', look: (patient) => Promise.resolve(config(patient)) },
   { group: 'redis', look: async (patient) => [await redis(patient)] },
-  { group: 'daemon', look: async (patient) => [await daemon(patient)] },
+  { group: 'daemon', look: daemon },
 ];
 
 function node(): Row {
@@ -31,7 +34,7 @@ function node(): Row {
   return enough ? ok('node', `Node ${seen}`) : fail('node', `Node ${seen}; cmo needs ${NEEDED_NODE.join('.')} or newer`, 'install a newer Node, for example `nvm install 22`');
 }
 
-function state(paths: Patient['context']['paths']): Row[] {
+function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
   const rows: Row[] = [];
   const problem = folderProblem(paths.state);
   if (problem === 'it does not exist') rows.push(ok('state', `${paths.state} will be made by the first run`));
@@ -42,16 +45,18 @@ function state(paths: Patient['context']['paths']): Row[] {
     const told = `the state folder's path is too long for sockets; they lie in ${paths.sockets}`;
     rows.push(socketProblem === null || socketProblem === 'it does not exist' ? ok('state:sockets', told) : fail('state:sockets', `${told}: ${socketProblem}`, 'remove that folder, or set CMO_STATE_DIR to a shorter path'));
   }
-  const free = freeBytes(paths.state);
-  if (free !== null && free < LOW_DISK_BYTES) rows.push(warn('state:disk', `${Math.round(free / 1024 / 1024)} MB are free for ${paths.state}`, 'make room: a full disk stops the queue'));
+  const free = freeMb(paths.state);
+  const left = `${Math.round(free ?? 0)} MB are free for ${paths.state}`;
+  if (free !== null && free < floorMb) rows.push(fail('state:disk', `${left}; under ${floorMb} (disk.floorMb) nothing more is taken`, 'make room; `cmo gc --dry-run` says what cmo could remove'));
+  else if (free !== null && free < floorMb + LOW_DISK_MB) rows.push(warn('state:disk', left, `make room: under ${floorMb} MB (disk.floorMb) nothing more is taken`));
   return rows;
 }
 
-function freeBytes(path: string): number | null {
+function freeMb(path: string): number | null {
   for (let at = path; ; at = dirname(at)) {
     try {
       const { bavail, bsize } = statfsSync(at);
-      return bavail * bsize;
+      return (bavail * bsize) / 1024 / 1024;
     } catch {
       if (dirname(at) === at) return null;
     }
@@ -81,15 +86,22 @@ async function redis({ context, config: effective }: Patient): Promise<Row> {
   return Number.parseInt(version, 10) >= 6 ? ok('redis', `${program} ${version}`) : fail('redis', `${program} ${version} is too old; 6.2 or newer is needed`, 'install a newer redis-server');
 }
 
-async function daemon({ context }: Patient): Promise<Row> {
+async function daemon({ context }: Patient): Promise<Row[]> {
   try {
     const status = await askStatus(context.paths);
-    if (status === null) return skipped('daemon', 'it does not run; the first run or submit starts it');
+    if (status === null) return [skipped('daemon', 'it does not run; the first run or submit starts it')];
     const seen = `up for ${durationText(context.now() - Date.parse(status.startedAt))}, pid ${status.pid}, ${status.running} running, Redis${status.redis.version === null ? '' : ` ${status.redis.version}`} at ${status.redis.address}`;
-    if (status.version !== VERSION) return warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it');
+    if (status.version !== VERSION) return [warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it')];
     const [warning] = status.redis.warnings;
-    return warning === undefined ? ok('daemon', seen) : warn('daemon', `${warning}; ${seen}`, 'set it in that Redis');
+    const row = warning === undefined ? ok('daemon', seen) : warn('daemon', `${warning}; ${seen}`, 'set it in that Redis');
+    return [row, ...heldBack(status.control, context.now())];
   } catch (error) {
-    return fail('daemon', (error as Error).message, `read ${join(context.paths.logs, 'daemon.log')}, then \`cmo down\` and \`cmo up\``);
+    return [fail('daemon', (error as Error).message, `read ${join(context.paths.logs, 'daemon.log')}, then \`cmo down\` and \`cmo up\``)];
   }
+}
+
+/** What persons have said holds work back as surely as a fault does. Those of an older daemon tell of none. */
+function heldBack(control: StatusData['control'] | undefined, now: number): Row[] {
+  if (!control) return [];
+  return controlLines({ ...control, slots: control.slots.filter(({ atOnce }) => atOnce === 0) }, paintFor(false), now).map((line) => warn('daemon:held', line.replace(/ +/g, ' '), '`cmo resume`, or `cmo slots` for what is set to 0'));
 }

@@ -112,6 +112,12 @@ test("what the CLIs' own settings files set past the allow-list is told by name"
   ]);
 });
 
+test('a disk under the floor fails, since nothing more would be taken', async () => {
+  const box = await freshBox();
+  configure(box, { disk: { floorMb: 10_000_000 } });
+  expect(await doctor(box, 'state')).toMatchObject({ code: 1, rows: [{ id: 'state' }, { id: 'state:disk', status: 'fail', seen: expect.stringContaining('under 10000000 (disk.floorMb) nothing more is taken') as string }] });
+});
+
 test('a state folder that others can enter, or that a link leads to, fails', async () => {
   const box = await freshBox();
   mkdirSync(box.state);

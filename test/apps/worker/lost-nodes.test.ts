@@ -59,7 +59,7 @@ test('what ran on a node that is gone is lost; what any node may do begins again
   const result = await box.records.blob(id, 'result');
   expect(result).toContain('work');
   expect(await box.records.read(id)).toMatchObject({ state: 'succeeded', attempt: 2 });
-}, 30_000);
+});
 
 test('the late answer of a lost attempt is told as fenced, and is not the dispatch’s', async () => {
   const id = await goneWith('the late one [[sim:slow seconds=3]]', { ...anywhere });
@@ -70,7 +70,7 @@ test('the late answer of a lost attempt is told as fenced, and is not the dispat
   await box.start();
   expect(await waitUntil(() => lines(box.stateDir, id)[0])).toMatchObject({ outcome: 'ok', fenced: true });
   expect(await box.ended(id)).toMatchObject({ state: 'succeeded', history: [{ outcome: 'lost' }, { outcome: 'ok', node: 'finder' }] });
-}, 30_000);
+});
 
 test('a dispatch with a folder waits for its box: a reader is run again there', async () => {
   const id = await goneWith(`work ${SLOW_ONCE}`, { access: 'read' });
@@ -81,13 +81,13 @@ test('a dispatch with a folder waits for its box: a reader is run again there', 
   expect((await box.records.read(id))?.state).toBe('queued');
   await box.start();
   expect(await box.ended(id)).toMatchObject({ state: 'succeeded', node: 'test-node', attempt: 2 });
-}, 30_000);
+});
 
 test('a writer waits for a look: it may have written on the box that is gone', async () => {
   const id = await goneWith('[[sim:slow seconds=60]]', { access: 'write' });
   await box.start(finder);
   expect(await box.ended(id)).toMatchObject({ state: 'failed', needsLook: true, history: [{ outcome: 'lost' }] });
-}, 30_000);
+});
 
 test('a node that only was silent for a moment, or whose lease stands, is not gone', async () => {
   const id = await goneWith('[[sim:slow seconds=60]]', anywhere);
@@ -98,4 +98,4 @@ test('a node that only was silent for a moment, or whose lease stands, is not go
   await box.start();
   await box.queue.cancel(id);
   expect((await box.ended(id)).state).toBe('cancelled');
-}, 30_000);
+});
