@@ -104,6 +104,8 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
       put(keys.batches, get('batch'), NaN);
       countMember(get('batch'), 'total');
       countMember(get('batch'), `n:${state}`);
+      const successor = seen.hashes[keys.record(get('retriedBy'))];
+      if (successor?.['batch'] === get('batch')) countMember(get('batch'), `r:${state}`);
     }
     const labels = (JSON.parse(get('request')) as { labels?: Record<string, string> }).labels ?? {};
     for (const [label, value] of Object.entries(labels)) put(keys.label(`${label}=${value}`), id, Number(get('submittedAt')));
@@ -136,8 +138,7 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
   for (const name of hashes) problems.push(...compareCounts(name, counts.get(name) ?? {}, seen.hashes[name] ?? {}));
   for (const name of new Set([...members.keys(), ...Object.keys(seen.hashes).filter((known) => known.startsWith(keys.census('')))])) {
     const { at: _at, ...kept } = seen.hashes[name] ?? {};
-    const states = Object.fromEntries(Object.entries(kept).filter(([field]) => !field.startsWith('r:')));
-    problems.push(...compareCounts(name, members.get(name) ?? {}, states));
+    problems.push(...compareCounts(name, members.get(name) ?? {}, kept));
   }
   return problems;
 }

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLASSES, TIERS, type DispatchRecord, type State } from '#contract';
+import { openControls } from '#gate';
 import { keys } from '#store';
 import { auditGate, auditIndexes } from '../../support/audit.js';
-import { laneOf, newId, testConfig } from '../../support/records.js';
+import { laneOf, newId, testConfig, testRecord } from '../../support/records.js';
 import { startRedis, type TestRedis } from '../../support/redis.js';
 import { sleep } from '../../support/wait-until.js';
 import { failed, openDesk, rerouted, retrying, succeeded, type Desk } from './desk.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const OPERATIONS = ['submit', 'submit', 'submit', 'run', 'run', 'run', 'run', 'reserve', 'start', 'deliver', 'deliver', 'deliver', 'cancel', 'change', 'unstart', 'assert', 'renew', 'give-back', 'meter', 'recount', 'rest', 'again'] as const;
+const OPERATIONS = ['submit', 'submit', 'submit', 'run', 'run', 'run', 'run', 'reserve', 'start', 'deliver', 'deliver', 'deliver', 'cancel', 'change', 'unstart', 'assert', 'renew', 'give-back', 'meter', 'recount', 'rest', 'again', 'once', 'retry', 'pause', 'slots'] as const;
 /** One step: what, on which of the candidates, and in which variant. */
 const step = fc.record({ what: fc.constantFrom(...OPERATIONS), pick: fc.nat(1000), how: fc.nat(1000) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -29,6 +30,9 @@ class Walk {
   readonly #desk: Desk;
   readonly #ids: string[] = [];
   readonly #tokens: { token: string; lane: string }[] = [];
+  readonly #paused = new Set<string>();
+  /** The first dispatch of each `once` key. */
+  readonly #first = new Map<string, string>();
   /** The last call, to be sent again as ioredis does when an answer was lost. */
   #last: () => Promise<unknown> = () => Promise.resolve();
   /** A run was put back that no admission asked for; its earlier attempt may fly beside it. */
@@ -47,16 +51,55 @@ class Walk {
       case 'submit': {
         const id = newId();
         const batch = how % 3 === 0 ? { batch: `b${pick % 2}` } : {};
+        const labels = how % 4 === 0 ? { labels: { wave: String(pick % 2), part: 'x' } } : {};
+        const bounds = how % 5 === 0 ? { startBy: Date.now() + 60_000, endBy: Date.now() + 90_000 } : how % 5 === 1 ? { waitUntil: Date.now() + 60_000 } : {};
         this.#ids.push(id);
-        const request = { id, cwd: '/tmp', hasSchema: false, envNames: [], ...batch };
+        const request = { id, cwd: '/tmp', hasSchema: false, envNames: [], ...batch, ...labels };
         const tier = TIERS[how % TIERS.length] ?? 'fast';
-        await this.#call(() => desk.submit({ id, lane: lane.id, class: CLASSES[pick % 3] ?? 'normal', project: `p${how % 4}`, tier, request }));
+        await this.#call(() => desk.submit({ id, lane: lane.id, class: CLASSES[pick % 3] ?? 'normal', project: `p${how % 4}`, tier, request, ...bounds }));
         return;
       }
+      case 'once': {
+        const id = newId();
+        const once = `key-${how % 3}`;
+        const record = testRecord(config, { id, lane: lane.id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], once, batch: 'once' } });
+        await this.#call(async () => {
+          const [got] = await desk.queue.submit([{ record, blobs: { prompt: 'p', schema: null, env: '{}' }, task: once }]);
+          const first = this.#first.get(once) ?? id;
+          this.#first.set(once, first);
+          expect(got?.id).toBe(first);
+        });
+        if (this.#first.get(once) === id) this.#ids.push(id);
+        return;
+      }
+      case 'retry': {
+        const of = await this.#record(pick, ['succeeded', 'failed', 'cancelled', 'deferred']);
+        if (!of) return;
+        const id = newId();
+        this.#ids.push(id);
+        const { batch } = of.request;
+        await this.#call(() => desk.submit({ id, lane: lane.id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], retryOf: of.id, ...(batch !== undefined && { batch }) } }));
+        return;
+      }
+      case 'pause': {
+        const controls = openControls(redis, config);
+        const pause = how % 3 === 0;
+        if (pause) this.#paused.add(lane.id);
+        else this.#paused.delete(lane.id);
+        await this.#call(() => (pause ? controls.pause(lane.id, 'walk', null) : controls.resume(lane.id)));
+        return;
+      }
+      case 'slots':
+        await this.#call(() => openControls(redis, config).setSlots('account', lane.account, how % 3 === 0 ? how % 4 : null));
+        return;
       case 'reserve': {
         const token = `t${this.#tokens.length}`;
         this.#tokens.push({ token, lane: lane.id });
-        await this.#call(() => desk.reserve(token, lane.id).catch(() => {}));
+        const paused = this.#paused.has(lane.id);
+        await this.#call(async () => {
+          const admitted = await desk.reserve(token, lane.id).then(() => true, () => false);
+          if (paused) expect(admitted).toBe(false);
+        });
         return;
       }
       case 'run': {
@@ -213,6 +256,9 @@ describe('the auditors find', () => {
     ['a state that its index does not know', ({ id }) => redis.hset(keys.record(id), 'state', 'failed')],
     ['an id left in an index', () => redis.zadd(keys.due, 1, 'd-x')],
     ['a count of waiting work that is off', () => redis.hincrby(keys.waiting('codex@test-node'), 'tier:balanced', -1)],
+    ['a census that is off', () => redis.hincrby(keys.census('b'), 'n:queued', 1)],
+    ['a label left', () => redis.zadd(keys.label('wave=2'), 1, 'd-x')],
+    ['an end left', () => redis.zadd(keys.ends, 1, 'd-x')],
     ['a line owed for what runs', ({ id }) => redis.zadd(keys.owed, 1, id)],
     ['a run set that lacks one', ({ id }) => redis.srem(keys.running('test-node'), id)],
     ['a sum that is off', () => redis.hincrby(keys.gate('codex').sums, 'w:five_hour', 1)],
