@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,11 +18,12 @@ const require = "import { createRequire as cmoCreateRequire } from 'node:module'
 const coldApart = {
   name: 'cold-apart',
   setup(api) {
-    const cold = readFileSync(new URL('../apps/cli/cold.ts', import.meta.url), 'utf8');
-    const modules = [...cold.matchAll(/from '(?:\.\/(?:commands|flags|plan|request)\/([a-z-]+)\.js|(#[a-z/-]+))'/g)].map(([, command, lib]) => command ?? lib);
-    api.onResolve({ filter: /^(?:\.{1,2}\/|#)/ }, ({ path, kind }) => {
-      const name = path.startsWith('#') ? path : path.replace(/^.*\//, '').replace(/\.js$/, '');
-      return kind === 'dynamic-import' && modules.includes(name) ? { path: './cold.mjs', external: true } : undefined;
+    const cli = join(root, 'apps/cli');
+    const named = (specifier, folder) => (specifier.startsWith('#') ? specifier : resolve(folder, specifier));
+    const cold = readFileSync(join(cli, 'cold.ts'), 'utf8');
+    const modules = new Set([...cold.matchAll(/from '((?:\.\/|#)[^']+)'/g)].map(([, specifier]) => named(specifier, cli)));
+    api.onResolve({ filter: /^(?:\.{1,2}\/|#)/ }, ({ path, kind, resolveDir }) => {
+      return kind === 'dynamic-import' && modules.has(named(path, resolveDir)) ? { path: './cold.mjs', external: true } : undefined;
     });
   },
 };

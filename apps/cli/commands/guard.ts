@@ -1,7 +1,7 @@
 import { CmoError, errorBody, nearest, type LimitsData } from '#contract';
 import { laneState, percentOf } from '#policy/bands';
 import { factsOfLimits } from '#policy/limits-facts';
-import { limitsOf } from '../client/limits.js';
+import { limitsAsked, limitsKnown } from '../client/limits.js';
 import { command } from '../command.js';
 import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { line, whole } from '../flags/readers.js';
@@ -22,11 +22,8 @@ export const guard = command({
   notes: ['A lane whose use is not known is asked for first; if it stays unknown, that is no room.'],
   async run({ values }, context) {
     const asked = values.lane ?? null;
-    let data = await limitsOf(context, false).catch((error: unknown) => {
-      if (error instanceof CmoError) return null;
-      throw error;
-    });
-    if (data === null || judge(data, asked, values.below, context.now()).percent === null) data = await limitsOf(context, true);
+    let data = await limitsKnown(context);
+    if (data === null || judge(data, asked, values.below, context.now()).percent === null) data = await limitsAsked(context);
     const found = judge(data, asked, values.below, context.now());
     if (context.json) printData(context, 'cmo.guard/1', found);
     else context.output.note(found.why);

@@ -2,7 +2,7 @@ import { CmoError, errorBody, type LimitsData } from '#contract';
 import { laneState } from '#policy/bands';
 import { factsOfLimits } from '#policy/limits-facts';
 import { readMetersFile } from '../client/meters-file.js';
-import { command } from '../command.js';
+import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 import { limitsLine, limitsText } from '../output/limits-text.js';
 
@@ -27,8 +27,8 @@ export const limits = command({
       context.output.line(file === null ? 'cmo: no meter read yet' : limitsLine(file, context.paint, now));
       return 0;
     }
-    const { limitsOf } = await import('../client/limits.js');
-    const data = await limitsOf(context, values.refresh === true);
+    const { limitsAsked, limitsKnown } = await import('../client/limits.js');
+    const data = values.refresh ? await limitsAsked(context) : ((await limitsKnown(context)) ?? (await nothingRead(context)));
     if (context.json) {
       const [{ limitsJson }, { printJson }] = await Promise.all([import('../output/limits-json.js'), import('../output/json.js')]);
       printJson(context, limitsJson(data, now));
@@ -36,6 +36,13 @@ export const limits = command({
     return usableLanes(data, now).length > 0 ? 0 : 3;
   },
 });
+
+/** Before the first daemon: the lanes that are configured, and not a single number. */
+async function nothingRead(context: Context): Promise<LimitsData> {
+  const [{ configOrRefusal }, { pictured }] = await Promise.all([import('../request/config.js'), import('../plan/picture.js')]);
+  context.output.note('no meter was ever read here, so every window is unknown; `cmo limits --refresh` asks the vendors');
+  return pictured(context, configOrRefusal(context), null).data;
+}
 
 /** Lanes that take work now: neither exhausted nor without a CLI. */
 function usableLanes(data: LimitsData, now: number): string[] {

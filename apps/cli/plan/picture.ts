@@ -11,7 +11,12 @@ import type { Context } from '../command.js';
 export type Picture = { data: LimitsData; age: number | null; stale: boolean };
 
 export async function pictureOf(context: Context, config: Config, refresh: boolean): Promise<Picture> {
-  const read = refresh ? await (await import('../client/limits.js')).limitsOf(context, true) : readMetersFile(context.paths);
+  const read = refresh ? await (await import('../client/limits.js')).limitsAsked(context) : readMetersFile(context.paths);
+  return pictured(context, config, read);
+}
+
+/** The same from what is at hand; `read` null: nothing was ever read, so every window is unknown. */
+export function pictured(context: Context, config: Config, read: LimitsData | null): Picture {
   const now = context.now();
   const age = read === null ? null : Math.max(0, now - Date.parse(read.writtenAt));
   const data: LimitsData = {

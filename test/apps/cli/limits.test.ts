@@ -27,10 +27,13 @@ afterEach(async () => {
 type Limits = { ok: boolean; claude: { state: string; worstPercent: number; source: string }; codex: { state: string; available: boolean; error?: string } };
 
 describe('cmo limits', () => {
-  test('says how to get a reading where there is none, and starts nothing for it', async () => {
+  test('calls every window unknown before the first reading, says how to get one, and starts nothing for it', async () => {
     const said = await box.cmo(['limits', '--human']);
-    expect(said).toMatchObject({ code: 5, stdout: '' });
+    expect(said.code).toBe(0);
+    expect(said.stdout).toMatch(/^codex +unknown/);
+    expect(said.stdout).not.toMatch(/\d%.*resets/);
     expect(said.stderr).toContain('cmo limits --refresh');
+    expect(await box.ask<Limits>(['limits'])).toMatchObject({ codex: { state: 'unknown', source: null, worstPercent: null }, claude: { state: 'unknown' } });
     expect((await box.cmo(['limits', '--line'])).stdout).toBe('cmo: no meter read yet\n');
     expect(box.daemonPids()).toEqual([]);
   });
