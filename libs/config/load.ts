@@ -12,7 +12,7 @@ import type { Path, Problem } from './shape.js';
 import { fileSource } from './sources.js';
 
 export type Loaded =
-  | { ok: true; config: Config; origins: Origins; /** Misspelt variables and the like: told, never fatal. */ warnings: Problem[]; /** Null: there is no file. */ file: string | null }
+  | { ok: true; config: Config; origins: Origins; /** Misspelt variables, keys that nothing acts on: told, never fatal. */ warnings: Problem[]; /** Null: there is no file. */ file: string | null }
   | { ok: false; diagnostics: Diagnostics };
 
 export type LoadOptions = { file: string; env: Environment; machine: Machine };
@@ -54,7 +54,7 @@ function configOf({ value, lineOf, twice }: Parsed, { file, env, machine, hasFil
   const { config, origins, fileProblems, environmentProblems, warnings } = resolve(fileSource(file, content, lineOf), env, machine);
   const withLines = [...shapeProblems, ...fileProblems].map((problem) => ({ ...problem, line: problem.line ?? lineOf(problem.path) }));
   const diagnostics = diagnosticsOf([file, withLines], ['environment', environmentProblems]);
-  return diagnostics.length > 0 ? { ok: false, diagnostics } : { ok: true, config, origins, warnings, file: hasFile ? file : null };
+  return diagnostics.length > 0 ? { ok: false, diagnostics } : { ok: true, config, origins, warnings: warnings.map((one) => ({ ...one, line: lineOf(one.path) })), file: hasFile ? file : null };
 }
 
 function bare(seen: string, expected: string): Problem {

@@ -75,7 +75,7 @@ export function resolve(file: FileSource, variables: Environment, machine: Machi
     byOrigin('preference.first').push(problem(variable ? ['CMO_PREFER'] : ['preference', 'first'], first, `a lane: one of ${ids.join(', ')}`, nearest(first, ids)));
   }
   fileProblems.push(...thresholdProblems(config.pressure), ...accountNames(config, file), ...entryProblems(file));
-  return { config, origins: merge.origins, fileProblems, environmentProblems, warnings: env.unread() };
+  return { config, origins: merge.origins, fileProblems, environmentProblems, warnings: [...env.unread(), ...idleKeys(config)] };
 
   /** Where a CLI keeps something: ours to say, else where that CLI's own variable puts it. */
   function place(key: 'codexSessionsRoot' | 'claudeCredentials', variable: string, [theirs, usual]: [string, string], inside: string): string {
@@ -156,6 +156,16 @@ function thresholdProblems(pressure: Config['pressure']): Problem[] {
     if (pressure[lower] <= pressure[upper]) return [];
     return [{ ...problem(['pressure', upper], pressure[upper], `at least pressure.${lower}: tight ≤ critical ≤ exhausted`), seen: `${pressure[upper]}, below pressure.${lower} (${pressure[lower]})` }];
   });
+}
+
+/** What is understood and not yet acted on: told, so that nobody waits for it. A key leaves this list with the part that reads it. */
+function idleKeys({ notify, roots, fleet }: Config): Problem[] {
+  const idle = (path: Path, seen: string, why: string): Problem => ({ ...problem(path, null, `it left out: ${why}`), seen });
+  return [
+    ...(notify.length > 0 ? [idle(['notify'], 'who wants messages', 'this version sends none')] : []),
+    ...(roots.length > 0 ? [idle(['roots'], 'folders that remote work must lie in', 'this version takes no remote work')] : []),
+    ...(fleet.url === null ? [] : [idle(['fleet', 'url'], 'a coordinator', 'this version speaks to none, so every box sees only itself; boxes share one Redis by CMO_REDIS_URL')]),
+  ];
 }
 
 /** A relative folder would be another one in every folder that cmo is called from: two daemons, two queues. */

@@ -65,13 +65,12 @@ function freeMb(path: string): number | null {
 
 function config({ loaded, config: effective, context }: Patient): Row[] {
   if (!loaded.ok) return [fail('config', renderDiagnostics(loaded.diagnostics).join('\n'), 'mend what is listed; `cmo config schema` prints every key')];
-  const rows: Row[] = loaded.warnings.map((warning) => warn('config', problemText(warning), 'correct the name, or unset it'));
+  const rows: Row[] = loaded.warnings.map((warning) => warn('config', problemText(warning), 'correct the name, or take it out'));
   rows.push(...laneProblems(effective).map((problem) => fail('config', problem, 'change it in the config file; no run is taken until then')));
   const holdsSecrets = effective.redisUrl !== null || effective.fleet.token !== null || effective.lanes.some((lane) => Object.keys(lane.env).length > 0);
   if (loaded.file !== null && holdsSecrets && process.platform !== 'win32' && (statSync(loaded.file).mode & 0o077) !== 0) {
     rows.push(warn('config', `${loaded.file} may hold secrets, and others can read it`, `chmod 600 '${loaded.file}'`));
   }
-  if (effective.fleet.url !== null) rows.push(warn('config', `fleet.url is set; this version does not speak to a coordinator, so every box sees only itself`, 'share one Redis by CMO_REDIS_URL instead'));
   return rows.length > 0 ? rows : [ok('config', loaded.file ?? `no file; ${context.paths.configFile} would be read`)];
 }
 

@@ -188,6 +188,12 @@ test('variables that look like ours and are read by nothing are told, not refuse
   expect(warnings).toMatchObject([{ path: ['CMO_PREFFER'], nearest: 'CMO_PREFER' }]);
 });
 
+test('keys that are understood and not yet acted on are told, with their line, so that nobody waits for what they promise', () => {
+  const { warnings } = good(load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }));
+  expect(warnings.map(({ path }) => path.join('.'))).toEqual(['notify', 'roots', 'fleet.url']);
+  expect(good(load({})).warnings).toEqual([]);
+});
+
 test('clocks can be set shorter, in milliseconds or as a text', () => {
   expect(good(load({ timing: { tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: '2s', refusalMs: [100, '1s'] } })).config.timing).toEqual({ ...DEFAULT_TIMING, tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: 2000, refusalMs: [100, 1000] });
 });
