@@ -268,7 +268,7 @@ class Tending {
     const schema = await this.#r.records.blob(this.#run.id, 'schema');
     const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
     const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
-    const seen = withoutSecrets(await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock }), environment);
+    const seen = await withoutSecrets(await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock }), environment, folder);
     measureEnded(this.#r, this.#id, plan, seen);
     // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
     if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);

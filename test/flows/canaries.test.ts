@@ -38,7 +38,7 @@ function writeSettings(): void {
   Object.assign(config.lanes.claude.env, { ANTHROPIC_CUSTOM_HEADERS: `x-key: ${CANARY.lane}` });
   config.lanes.claude.allowEndpoint = true;
   const shouts = join(box.folder, 'bin', 'shouts');
-  writeFileSync(shouts, '#!/bin/sh\necho "refused: $PERSONS_KEY $SOME_KEY $GIT_AUTHOR_NAME $HTTPS_PROXY $CLAUDE_CODE_OAUTH_TOKEN" >&2\nexit 1\n', { mode: 0o755 });
+  writeFileSync(shouts, '#!/bin/sh\necho "refused: $PERSONS_KEY $SOME_KEY $GIT_AUTHOR_NAME $HTTPS_PROXY $CLAUDE_CODE_OAUTH_TOKEN, asked: $(cat)" >&2\nexit 1\n', { mode: 0o755 });
   config.lanes['shouts'] = { kind: 'codex', vendor: 'openai', command: shouts, env: { ...config.lanes.codex.env } };
   writeFileSync(box.configFile, JSON.stringify(config));
   const claude = { env: { ANTHROPIC_API_KEY: CANARY.settings, ANTHROPIC_BASE_URL: `http://${CANARY.settings}@127.0.0.1:9` }, apiKeyHelper: `echo ${CANARY.settings}` };
@@ -64,9 +64,9 @@ async function everythingThatHappens(): Promise<string[]> {
   for (const kind of ['echo', 'bad-request', 'no-model']) ids.push(await box.submit(say(`[[sim:${kind}]]`), ...variable));
   for (const id of ids) await box.wait(id);
   // A CLI that prints what it was given, as some do of a key that is refused.
-  const shouts = await box.submit(`[[sim:echo]]`, ...variable, '--pin', 'shouts', '--read-only', '--attempts', '1');
+  const shouts = await box.submit(say('[[sim:echo]]'), ...variable, '--pin', 'shouts', '--read-only', '--attempts', '1');
   await box.wait(shouts);
-  expect(box.linesOf(shouts)[0]).toMatchObject({ outcome: 'failed', words: expect.stringContaining('[PERSONS_KEY] [SOME_KEY]') as string });
+  expect(box.linesOf(shouts)[0]).toMatchObject({ outcome: 'failed', words: expect.stringMatching(/\[PERSONS_KEY\] \[SOME_KEY\] .*asked: \[prompt\]/) as string });
   ids.push(shouts);
   // Closes the lane, so what follows is sent to the other.
   ids.push(await box.submit(say('[[sim:auth-expired]]'), ...variable, '--pin', 'codex', '--max-wait', '1'));

@@ -12,6 +12,18 @@ test('a value that the cap of the words cut off is told by its name too', () => 
   expect(redact('incorrect key: sk-somethi', { KEY: 'sk-something-long' })).toBe('incorrect key: [KEY]');
 });
 
+test('a value that lost its head to the cap is told by its name too', () => {
+  expect(redact('mething-long was refused', { KEY: 'sk-something-long' })).toBe('[KEY] was refused');
+});
+
+test('a line of the prompt that a CLI prints back is told as that, whole or cut', () => {
+  const prompt = 'Fix it.\n  The key of the shop is in config/shop.yaml, use it.\n';
+  const long = 'The key of the shop is in config/shop.yaml, use it.';
+  expect(redact(`bad input: "Fix it.\\n  ${long}"`, {}, prompt)).toBe('bad input: "Fix it.\\n  [prompt]"');
+  expect(redact(`bad input: ${long.slice(0, 30)}`, {}, prompt)).toBe('bad input: [prompt]');
+  expect(redact(`${long.slice(-30)}\nunknown option -x`, {}, prompt)).toBe('[prompt]\nunknown option -x');
+});
+
 test('a value that holds another is told whole', () => {
   expect(redact('Bearer secret-token', { SHORT: 'secret-token', LONG: 'Bearer secret-token' })).toBe('[LONG]');
 });
