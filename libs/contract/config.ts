@@ -170,7 +170,8 @@ export const DEFAULT_CONFIG: Config = {
   holdBack: { slots: 1, points: 1 },
   holdBackHours: [],
   allowFullAccess: false,
-  readCommands: ['cat', 'ls', 'rg', 'grep', 'find', 'git diff', 'git log', 'git show', 'git status', 'npm test', 'node --test', 'pytest', 'cargo test', 'go test'],
+  // No find and no rg: `-exec`, `-delete` and `--pre` write, and a reader has Glob and Grep.
+  readCommands: ['cat', 'ls', 'grep', 'git diff', 'git log', 'git show', 'git status', 'npm test', 'node --test', 'pytest', 'cargo test', 'go test'],
   codexSessionsRoot: null,
   claudeCredentials: null,
   nodeId: 'localhost',
