@@ -1,4 +1,4 @@
-import type { CancelData, Envelope, ErrorBody } from '#contract';
+import { parseAttemptId, type CancelData, type Envelope, type ErrorBody } from '#contract';
 import type { Context } from '../command.js';
 import { progress, watches } from '../output/progress.js';
 import { listenForSignals, type Leaving } from '../signals.js';
@@ -47,7 +47,8 @@ const POLL_MS = 60_000;
 
 export async function attend(client: DaemonClient, { ids: asked, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
   const { output, env } = context;
-  const attempt = env['CMO_ATTEMPT'];
+  const mark = env['CMO_ATTEMPT'];
+  const attempt = mark !== undefined && parseAttemptId(mark) ? mark : undefined;
   const line = progress(context);
   const leaving = new AbortController();
   const { signal } = leaving;

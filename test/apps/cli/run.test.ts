@@ -176,6 +176,13 @@ test('wait takes several, prints a line for each, and exits 6 unless all succeed
   await daemon.close();
 });
 
+test('a mark that no attempt of ours bears is told to nobody', async () => {
+  const box = await freshBox();
+  const daemon = await fakeDaemon(box.state, oneDispatch((id) => succeeded(id)));
+  for (const CMO_ATTEMPT of ['x\r\nauthorization: y', 'é']) expect(await box.cmo(['wait', 'd-01JE0000000000000000000001'], { env: { CMO_ATTEMPT } })).toMatchObject({ code: 0 });
+  await daemon.close();
+});
+
 test('wait --timeout leaves with 7 and says how to come back; result on one that goes on does too', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(box.state, oneDispatch((id) => envelope(id)));
