@@ -13,19 +13,20 @@ export function nearest(seen: string, allowed: Iterable<string>): string | null 
   return best;
 }
 
-/** Optimal string alignment. */
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, substitutions and swaps of neighbours (a swap is the commonest slip of the hand). */
+export function editDistance(a: string, b: string): number {
   let before: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let least = Math.min((row[j - 1] ?? 0) + 1, (previous[j] ?? 0) + 1, (previous[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      row.push(least);
+      const at = (line: number[], k: number): number => line[k] ?? Infinity;
+      let cost = Math.min(at(above, j) + 1, at(row, j - 1) + 1, at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(before, j - 2) + 1);
+      row.push(cost);
     }
-    [before, previous] = [previous, row];
+    before = above;
+    above = row;
   }
-  return previous[b.length] ?? 0;
+  return above[b.length] ?? 0;
 }

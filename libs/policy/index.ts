@@ -19,6 +19,6 @@ export { readTask, readTaskValues, contradictionsOf, type TaskReading } from './
 export { readFacts, type FactsReading } from './read-facts.js';
 export { checkRequest, taskOf } from './read-request.js';
 export { checkNumber, shown, unknownWord, wrongValue, type Problem } from './problem.js';
-export { nearest, editDistance } from './nearest.js';
+export { nearest } from './nearest.js';
 export { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, COST_FLOOR, LEAST_SAMPLES, MOST_SAMPLES, type CostLedger, type CostReading, type CostRun, type CostRunFacts, type CostSample } from './cost-estimate.js';
 export { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from './limits-facts.js';
