@@ -3,13 +3,26 @@ import type { Config, CostVector, DispatchRecord, LaneConfig } from '#contract';
 import { queueName } from '#store';
 import { laneOf } from '../../support/records.js';
 import { sleep } from '../../support/wait-until.js';
+import { bill } from '../gate/lagging-vendor.js';
 import { openDesk, type Desk } from './desk.js';
+
+/** Shares of what happens to a reservation; whatever is left of 1 runs, ends and settles. */
+export type Mix = {
+  /** The client is gone before the bind, or while its run goes on: a lease must lapse. */
+  crashAsToken: number;
+  crashAsRun: number;
+  /** Held for a while as a token, then given back. */
+  release: number;
+  /** Of those that are held and don't crash: their lease is renewed meanwhile. */
+  renew: number;
+};
 
 /**
  * Until the key `stop` is set, several clients at once, each on its own connection: reserve, start, hold, renew, end; some crash in the middle and never
- * give anything back. What a run has really spent is written to `bills` by the time of its end, for the vendor's meter.
+ * give anything back. What a run has really spent is written to the bills by the time of its end, for the vendor's meter.
  */
-const [socket = '', text = '', seedText = '', clients = ''] = process.argv.slice(2);
+const [socket = '', text = '', seedText = '', clients = '', mixText = ''] = process.argv.slice(2);
+const mix = JSON.parse(mixText) as Mix;
 const config = JSON.parse(text) as Config;
 const queue = queueName('codex', config.nodeId);
 
@@ -32,28 +45,43 @@ async function client(number: number): Promise<void> {
     const admitted = await desk.gate.reserve(token, lane, queue, config.nodeId);
     await redis.hincrby('stats', admitted.ok ? 'admitted' : admitted.reason, 1);
     if (!admitted.ok) await sleep(between(5, 40));
-    else await run(redis, desk, token, admitted.cost);
+    else await use(redis, desk, token, lane, admitted.cost);
   }
   await desk.close();
   redis.disconnect();
 }
 
-async function run(redis: Redis, desk: Desk, token: string, reserved: CostVector): Promise<void> {
+async function use(redis: Redis, desk: Desk, token: string, lane: LaneConfig, reserved: CostVector): Promise<void> {
   const luck = random();
-  if (luck < 0.03) return redis.hincrby('stats', 'crashed before the bind', 1).then(() => {});
-  if (luck < 0.1) return desk.gate.giveBack(token, 'codex');
+  const count = async (what: string): Promise<void> => {
+    await redis.hincrby('stats', what, 1);
+  };
+  if (luck < mix.crashAsToken) return count('crashed before the bind');
+  if (luck < mix.crashAsToken + mix.release) {
+    await sleep(between(1, 60));
+    if (random() < mix.renew) {
+      // The same token again: its lease begins anew, and nothing is reserved twice.
+      const again = await desk.gate.reserve(token, lane, queue, config.nodeId);
+      await count(again.ok ? 'renewed' : 'not renewed');
+    }
+    await desk.gate.giveBack(token, 'codex');
+    return count('released');
+  }
   const record = await desk.submit();
   const lowered = Object.fromEntries(Object.entries(reserved).map(([window, points]) => [window, Math.round(points * between(0.5, 1))]));
-  const crashes = luck < 0.14;
+  const crashes = luck < mix.crashAsToken + mix.release + mix.crashAsRun;
   const answer = await desk.start(record, token, { cost: lowered, ttlMs: crashes ? 150 : 20_000 });
-  if (answer.answer !== 'yes') return redis.hincrby('stats', answer.answer, 1).then(() => {});
+  if (answer.answer !== 'yes') return count(answer.answer);
   await sleep(between(1, 60));
-  if (crashes) return redis.hincrby('stats', 'crashed while it ran', 1).then(() => {});
-  if (random() < 0.17) await renew(desk, record, lowered);
+  if (crashes) return count('crashed while it ran');
+  if (random() < mix.renew) {
+    await renew(desk, record, lowered);
+    await count('renewed');
+  }
   await desk.deliver(record, { success: true });
   const ended = await desk.read(record.id);
-  const bill = Object.fromEntries(Object.entries(lowered).map(([window, points]) => [window, Math.round(points * between(0.3, 1))]));
-  await redis.zadd('bills', ended.endedAt ?? 0, JSON.stringify({ id: record.id, bill }));
+  await bill(redis, record.id, ended.endedAt ?? 0, Object.fromEntries(Object.entries(lowered).map(([window, points]) => [window, Math.round(points * between(0.3, 1))])));
+  return count('settled');
 }
 
 async function renew(desk: Desk, { id, attempt, class: of, project }: DispatchRecord, cost: CostVector): Promise<void> {
