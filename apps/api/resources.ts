@@ -52,7 +52,7 @@ export type ApiResources = {
   limits: { read(): Promise<LimitsData>; refresh(): Promise<LimitsData> };
   daemon: {
     /** What only the process knows of itself. */
-    about(): Promise<Pick<StatusData, 'pid' | 'startedAt' | 'running' | 'redis'>>;
+    about(): Promise<Pick<StatusData, 'pid' | 'service' | 'startedAt' | 'running' | 'redis'>>;
     /** Called after the answer was sent. */
     shutdown(options: { kill: boolean; keepRedis: boolean }): void;
     /** Removes what is kept no longer, or only says what. */

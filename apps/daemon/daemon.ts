@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createApi, type Log } from '#api';
 import { makeOwnFolder, type Environment, type Paths } from '#config';
 import { CmoError, errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
-import { take } from '#runner/lock-file';
+import { readLock, take } from '#runner/lock-file';
 import { connect, watchChanges, type Records } from '#store';
 import { startWorker, type Worker } from '#worker';
 import { apiResources } from './api-resources.js';
@@ -12,6 +12,7 @@ import { daemonLockPath } from './client/look-for-daemon.js';
 import { stopWhenIdle } from './idle.js';
 import { keepPlace } from './kept-place.js';
 import { Life, type StopOptions } from './life.js';
+import { noteKilled } from './last-end.js';
 import { takeNodeLease } from './node-lease.js';
 import { claimLayout } from './redis/layout.js';
 import { findRedis } from './redis-home.js';
@@ -20,8 +21,8 @@ import { clearStartupError } from './startup-error.js';
 export type Daemon = {
   /** Repeated calls wait for the first. */
   stop(options: StopOptions): Promise<void>;
-  /** Settles when it has stopped, whoever asked. */
-  gone: Promise<void>;
+  /** Settles when it has stopped, whoever asked; true: it made way, and a service is to start the next one. */
+  gone: Promise<boolean>;
 };
 
 export type DaemonStart =
@@ -29,7 +30,14 @@ export type DaemonStart =
   /** `other`: a daemon of this folder is at work, which is no failure of this folder's. */
   | { ok: false; error: ErrorBody; other: boolean };
 
-export type DaemonParts = { paths: Paths; config: Config; env: Environment; log: Log };
+export type DaemonParts = {
+  paths: Paths;
+  config: Config;
+  env: Environment;
+  log: Log;
+  /** It is run by a service of the box, and so does not leave when nothing is to do. */
+  service: boolean;
+};
 
 /**
  * One daemon: private Redis, worker and api of one state folder. It is ready when its lock says so; a start that fails
@@ -37,7 +45,7 @@ export type DaemonParts = { paths: Paths; config: Config; env: Environment; log:
  *
  *   folders ▶ daemon.lock ▶ Redis ▶ layout ▶ node lease ▶ api ▶ worker ▶ socket ▶ ready
  */
-export async function startDaemon({ paths, config, env, log }: DaemonParts): Promise<DaemonStart> {
+export async function startDaemon({ paths, config, env, log, service }: DaemonParts): Promise<DaemonStart> {
   const life = new Life(log);
   const fail = async (error: ErrorBody, other = false): Promise<DaemonStart> => {
     await life.fail();
@@ -47,11 +55,13 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
     const problem = folderProblemOf(paths);
     if (problem) return await fail(problem);
 
+    const before = await readLock(daemonLockPath(paths));
     const lock = await take(daemonLockPath(paths), { phase: 'starting', version: VERSION });
     if (!lock.taken) return await fail(errorBody('CMO_E_DAEMON', `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`), true);
+    noteKilled(paths.state, before);
     const place = keepPlace(daemonLockPath(paths), lock, log, (pid) => {
       log.error({ pid }, 'another daemon has taken the state folder');
-      void life.stop({ kill: false, keepRedis: true, why: 'another daemon has taken the state folder' });
+      void life.stop({ kill: false, keepRedis: true, why: 'another daemon has taken the state folder', again: true });
     });
     life.onLeave('daemon.lock', () => place.release());
 
@@ -74,7 +84,7 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       nonce: randomUUID(),
       onLost: (holder) => {
         log.error({ holder }, 'another worker holds the lease of this node');
-        void life.stop({ kill: false, keepRedis: false, why: 'the lease of this node is lost' });
+        void life.stop({ kill: false, keepRedis: false, why: 'the lease of this node is lost', again: true });
       },
     });
     if (!lease.ok) return await fail(lease.error);
@@ -94,9 +104,9 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
       meters: () => worker?.meters ?? null,
       lend: (attempt, lent) => void worker?.lend(attempt, lent).catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
       daemon: {
-        about: () => Promise.resolve({ pid: process.pid, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
+        about: () => Promise.resolve({ pid: process.pid, service, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
         collectGarbage: (dryRun) => (worker ? worker.collectGarbage(dryRun) : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting')))),
-        shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to' }),
+        shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to', again: keepRedis }),
       },
     });
     life.onLeave('queue', () => resources.queue.close());
@@ -116,17 +126,18 @@ export async function startDaemon({ paths, config, env, log }: DaemonParts): Pro
 
     await socket.open();
 
-    const idle = stopWhenIdle({ life, socket, api, log, idleMs: config.timing.idleStopMs, isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)) });
+    // What a service runs is there for what comes next, whenever that is.
+    const idle = service ? null : stopWhenIdle({ life, socket, api, log, idleMs: config.timing.idleStopMs, isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)) });
     life.onLeave('socket', async () => {
-      idle.stop();
+      idle?.stop();
       await place.update({ phase: 'stopping', version: VERSION });
       await socket.pause();
     });
     clearStartupError(paths.state);
-    await place.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket });
-    log.info({ version: VERSION, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
+    await place.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket, program: fileURLToPath(import.meta.url), service });
+    log.info({ version: VERSION, service, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
     life.began();
-    return { ok: true, daemon: { stop: (options) => life.stop(options), gone: life.gone } };
+    return { ok: true, daemon: { stop: (options) => life.stop(options), gone: life.gone.then(() => life.askedBy()?.again === true) } };
   } catch (error) {
     log.error({ err: error }, 'the start ended in a bug');
     return fail(errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: [error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : 'for an unknown reason'] }));

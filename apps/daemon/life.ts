@@ -1,6 +1,13 @@
 import type { Log } from '#api';
 
-export type StopOptions = { /** Ends the agents first. */ kill: boolean; keepRedis: boolean; why: string };
+export type StopOptions = {
+  /** Ends the agents first. */
+  kill: boolean;
+  keepRedis: boolean;
+  why: string;
+  /** It makes way for another daemon, so a service that runs it is to start the next one. */
+  again?: boolean;
+};
 
 /** How a step is undone: by a stop, or because a later step of the start failed. */
 export type Leaving = StopOptions & { failedStart: boolean };
@@ -46,6 +53,11 @@ export class Life {
 
   isLeaving(): boolean {
     return this.left !== null;
+  }
+
+  /** Why it stops, once it was asked to. */
+  askedBy(): StopOptions | null {
+    return this.asked;
   }
 
   private leave(leaving: Leaving): Promise<void> {

@@ -25,9 +25,9 @@ export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
  * Of an error only what names it. ioredis hangs the command with its arguments on its errors (a prompt, an environment),
  * and Redis quotes the beginning of what it did not understand.
  */
-export function plainError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error.slice(0, 500) : typeof error };
+export function plainError(error: unknown): { name: string; message: string; code?: string; stack?: string[]; cause?: object } {
+  if (!(error instanceof Error)) return { name: 'no error', message: typeof error === 'string' ? error.slice(0, 500) : typeof error };
   const { code } = error as NodeJS.ErrnoException;
   const stack = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 12);
-  return { name: error.name, message: error.message.slice(0, 500), ...(code !== undefined && { code }), stack };
+  return { name: error.name, message: error.message.slice(0, 500), ...(code !== undefined && { code }), stack, ...(error.cause instanceof Error && { cause: plainError(error.cause) }) };
 }

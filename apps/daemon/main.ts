@@ -1,27 +1,57 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ERRORS, errorBody, type ErrorBody } from '#contract';
+import { ERRORS, errorBody, VERSION, type ErrorBody } from '#contract';
 import { configError, loadConfig, makeOwnFolder, processEnvironment, processOptions, processPaths } from '#config';
 import { startDaemon } from './daemon.js';
-import { openLog } from './log.js';
+import { openLog, plainError } from './log.js';
+import { writeLastEnd } from './last-end.js';
+import { daemonEnvironment } from './made-environment.js';
+import { ownTurn } from './own-turn.js';
 import { writeStartupError } from './startup-error.js';
 
-/** `node daemon.mjs --state DIR`: everything else comes from the config file and a made environment; nothing secret stands in argv. */
+/** Of a daemon that made way for the next one: whatever keeps a service running starts that. */
+const AGAIN = 75;
+/** A service starts at once what has failed. What fails now (a full disk, a Redis that is away) will not be right in two seconds. */
+const FAILED_PAUSE_MS = 15_000;
+
+/**
+ * `node daemon.mjs --state DIR [--service]`: everything else comes from the config file and the environment, of which no more
+ * counts than what a made one has; nothing secret stands in argv. `--service`: something of the box keeps it running.
+ */
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { state: { type: 'string' } }, strict: true });
-  const env = { ...processEnvironment(), ...(values.state !== undefined && { CMO_STATE_DIR: values.state }) };
+  const { values } = parseArgs({ options: { state: { type: 'string' }, service: { type: 'boolean', default: false } }, strict: true });
+  const { service } = values;
+  const stop = new AbortController();
+  let signalled: NodeJS.Signals | null = null;
+  const onSignal = (listener: (signal: NodeJS.Signals) => void): void => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, listener);
+  };
+  onSignal((signal) => {
+    signalled ??= signal;
+    stop.abort();
+  });
+  const failed = async (state: string, error: ErrorBody): Promise<number> => {
+    giveUp(state, error);
+    if (service) await delay(FAILED_PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    return signalled === null ? ERRORS[error.code].exit : 0;
+  };
+
+  const env = { ...daemonEnvironment(processEnvironment()), ...(values.state !== undefined && { CMO_STATE_DIR: values.state }) };
   const paths = processPaths(env);
   for (const folder of [paths.state, paths.logs]) {
     const problem = makeOwnFolder(folder);
-    if (problem !== null) return giveUp(paths.state, errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
+    if (problem !== null) return failed(paths.state, errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
   }
   const loaded = loadConfig(processOptions(env));
-  if (!loaded.ok) return giveUp(paths.state, configError(loaded.diagnostics));
+  if (!loaded.ok) return failed(paths.state, configError(loaded.diagnostics));
 
   const log = openLog(join(paths.logs, 'daemon.log'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error that nobody caught');
+    const { name, message } = plainError(error);
+    writeLastEnd(paths.state, { at: new Date().toISOString(), pid: process.pid, version: VERSION, why: `an error that nobody caught: ${name}: ${message}` });
     // As after a kill -9: what runs is adopted by the next daemon.
     process.exit(ERRORS.CMO_E_BUG.exit);
   });
@@ -29,35 +59,34 @@ async function main(): Promise<number> {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'));
   // It has no terminal; a closed one must not end it.
   process.on('SIGHUP', () => undefined);
-  let signalled: NodeJS.Signals | null = null;
-  const onSignal = (listener: (signal: NodeJS.Signals) => void): void => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, listener);
-  };
-  onSignal((signal) => (signalled ??= signal));
 
-  const start = await startDaemon({ paths, config: loaded.config, env, log });
+  let start;
+  do {
+    if (service && !(await ownTurn(paths, log, stop.signal))) return 0;
+    start = await startDaemon({ paths, config: loaded.config, env, log, service });
+  } while (service && !start.ok && start.other);
   if (!start.ok) {
     log.error({ code: start.error.code, details: start.error.details ?? [] }, start.error.message);
-    return start.other ? ERRORS[start.error.code].exit : giveUp(paths.state, start.error);
+    return start.other ? ERRORS[start.error.code].exit : failed(paths.state, start.error);
   }
   const { daemon } = start;
-  const leave = (signal: NodeJS.Signals): void => void daemon.stop({ kill: false, keepRedis: false, why: signal });
+  // A service is mostly stopped to be started anew: Redis stays for the next one, as the agents do. `cmo down` ends it.
+  const leave = (signal: NodeJS.Signals): void => void daemon.stop({ kill: false, keepRedis: service, why: signal });
   onSignal(leave);
   if (signalled !== null) leave(signalled);
-  await daemon.gone;
+  const again = await daemon.gone;
   log.info({}, 'gone');
-  return 0;
+  return again && service ? AGAIN : 0;
 }
 
 /** Told in a file to whoever waits for the start, and in words to the person who looks into logs/daemon.err. */
-function giveUp(state: string, error: ErrorBody): number {
+function giveUp(state: string, error: ErrorBody): void {
   writeSync(2, `${new Date().toISOString()} ${error.code} ${[error.message, ...(error.details ?? [])].join('; ')}\n`);
   try {
     writeStartupError(state, error);
   } catch {
     // The state folder is what is wrong; the words above are all there is.
   }
-  return ERRORS[error.code].exit;
 }
 
 process.exitCode = await main();

@@ -64,6 +64,8 @@ export type StatusData = {
   protocol: number;
   pid: number;
   node: string;
+  /** A service of the box runs it: it does not leave when nothing is to do. */
+  service: boolean;
   startedAt: string;
   /** Runs that this daemon tends now. */
   running: number;

@@ -1,7 +1,7 @@
-import { rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorBody, VERSION, type Config, type ErrorBody } from '#contract';
+import { errorBody, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
 import { makeOwnFolder, processEnvironment, type Environment, type Paths } from '#config';
 import { readLock, take } from '#runner/lock-file';
 import { isAlive } from '#runner/process-identity';
@@ -14,12 +14,16 @@ import { daemonProgram, spawnDaemon } from './spawn-daemon.js';
  * A daemon of our version that is ready, started if need be, by one of however many ask at the same moment:
  *
  *   ready, ours ─▶ its socket            ready, of another version ─▶ asked to hand over, awaited ─▶ look again
+ *   ready, of the version that lies on disk by now, or of a service with a program of its own ─▶ its socket
  *   starting or stopping ─▶ wait         none ─▶ start.lock ─ taken by another starter ─▶ wait
  *                                                    └ ours ─▶ spawn ─ ready ─▶ its socket
  *                                                                └ left ─▶ the error it wrote down
  *
  * Whoever waited for a start that came to nothing returns that error, instead of trying the same once more: 64 of them
  * would do so one after another.
+ *
+ * The package may be replaced while this process lives. From then on what lies on disk is right, and this process is what is
+ * old: of ten clients that wait, none may ask the new daemon to leave.
  */
 export type Ensured = { ok: true; socket: string; pid: number; /** By this call. */ started: boolean } | { ok: false; error: ErrorBody };
 
@@ -32,6 +36,10 @@ export type EnsureOptions = {
 };
 
 const READY_MS = 120_000;
+/** A service starts its daemon again by itself; one that is started in its place would only have to make way for it. */
+const SERVICE_MS = 10_000;
+/** While a package is replaced its files are away for a moment. */
+const REPLACED_MS = 20_000;
 /** What can be wrong with a disk that was right a moment ago. */
 const DISK_ERRORS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'the disk is full'],
@@ -54,17 +62,20 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
   }
 }
 
-async function ensureIn(paths: Paths, { readyMs = READY_MS, program = daemonProgram(), env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
+async function ensureIn(paths: Paths, { readyMs = READY_MS, program, env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
+  const find = (): string => program ?? daemonProgram();
+  let serviceUntil = 0;
   const known = readStartupError(paths.state)?.stamp;
   const until = performance.now() + readyMs;
   for (let pause = 10; performance.now() < until; pause = Math.min(pause * 2, 200)) {
     const seen = await lookForDaemon(paths);
-    if (seen.kind === 'ready' && seen.version === VERSION) return reachable(seen, paths, false);
+    if (seen.kind === 'ready' && isRight(seen, find())) return reachable(seen, paths, false);
     if (seen.kind === 'ready') {
       // Of another version: its runs go on, its Redis stays, and the next look finds it stopping or gone.
       await askShutdown(seen.socket, { kill: false, keepRedis: true });
-    } else if (seen.kind === 'none') {
-      const ended = await startUnderLock(paths, program, env, known, until);
+      if (seen.serviceProgram !== null) serviceUntil = performance.now() + SERVICE_MS;
+    } else if (seen.kind === 'none' && performance.now() > serviceUntil) {
+      const ended = await startUnderLock(paths, find, env, known, until);
       if (ended) return ended;
     }
     await delay(pause);
@@ -73,8 +84,34 @@ async function ensureIn(paths: Paths, { readyMs = READY_MS, program = daemonProg
   return { ok: false, error: errorBody('CMO_E_DAEMON', undefined, { details }) };
 }
 
+type Ready = Extract<DaemonSeen, { kind: 'ready' }>;
+
+function isRight({ version, protocol, serviceProgram }: Ready, program: string): boolean {
+  if (version === VERSION || version === versionOnDisk(program)) return true;
+  // It would come back as it is, however often it is asked to leave: `cmo doctor` says that another program's service runs here.
+  return serviceProgram !== null && protocol === PROTOCOL && !isSameFile(serviceProgram, program);
+}
+
+/** Of the package that the program belongs to. Null: it can't be told. */
+function versionOnDisk(program: string): string | null {
+  try {
+    const { version } = JSON.parse(readFileSync(join(dirname(program), '..', 'package.json'), 'utf8')) as { version?: unknown };
+    return typeof version === 'string' ? version : null;
+  } catch {
+    return null;
+  }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return one === other;
+  }
+}
+
 /** Null: somebody else is at it, look again. */
-async function startUnderLock(paths: Paths, program: string, env: Environment, known: string | undefined, until: number): Promise<Ensured | null> {
+async function startUnderLock(paths: Paths, find: () => string, env: Environment, known: string | undefined, until: number): Promise<Ensured | null> {
   const path = join(paths.state, 'start.lock');
   // Reading is cheap, taking writes and syncs a file: of 64 who wait, only those who may succeed try.
   const owner = await readLock(path);
@@ -87,24 +124,25 @@ async function startUnderLock(paths: Paths, program: string, env: Environment, k
     // Somebody else's start failed while this one waited for its turn.
     const failed = readStartupError(paths.state);
     if (failed && failed.stamp !== known) return { ok: false, error: failed.error };
-    return await startOne(paths, program, env, until);
+    return await startOne(paths, find, env, until);
   } finally {
     await lock.release();
   }
 }
 
-async function startOne(paths: Paths, program: string, env: Environment, until: number): Promise<Ensured | null> {
+async function startOne(paths: Paths, find: () => string, env: Environment, until: number): Promise<Ensured | null> {
   const known = readStartupError(paths.state)?.stamp;
+  for (const patience = performance.now() + REPLACED_MS; !existsSync(find()) && performance.now() < patience; ) await delay(100);
   let daemon;
   try {
-    daemon = spawnDaemon(program, paths, env);
+    daemon = spawnDaemon(find(), paths, env);
   } catch (error) {
     return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', undefined, { details: [(error as Error).message] }) };
   }
   while (performance.now() < until) {
     const left = daemon.left();
     const seen = await lookForDaemon(paths);
-    if (seen.kind === 'ready') return seen.version === VERSION ? reachable(seen, paths, true) : null;
+    if (seen.kind === 'ready') return seen.daemon.pid === daemon.pid || isRight(seen, find()) ? reachable(seen, paths, true) : null;
     if (left !== null) {
       const failed = readStartupError(paths.state);
       if (failed && failed.stamp !== known) return { ok: false, error: failed.error };
@@ -122,7 +160,7 @@ async function startOne(paths: Paths, program: string, env: Environment, until: 
  * A daemon that was started with another XDG_RUNTIME_DIR or TMPDIR listens elsewhere when the state path is long: a link
  * leads from where this shell looks to where it is.
  */
-function reachable(seen: Extract<DaemonSeen, { kind: 'ready' }>, paths: Paths, started: boolean): Ensured {
+function reachable(seen: Ready, paths: Paths, started: boolean): Ensured {
   if (seen.socket !== paths.apiSocket && makeOwnFolder(dirname(paths.apiSocket)) === null) {
     try {
       rmSync(paths.apiSocket, { force: true });

@@ -14,7 +14,15 @@ export type DaemonPhase = 'starting' | 'ready' | 'stopping';
 export type DaemonSeen =
   | { kind: 'none' }
   | { kind: 'busy'; phase: 'starting' | 'stopping'; daemon: ProcessIdentity }
-  | { kind: 'ready'; daemon: ProcessIdentity; socket: string; version: string };
+  | {
+      kind: 'ready';
+      daemon: ProcessIdentity;
+      socket: string;
+      version: string;
+      protocol: number | null;
+      /** The file it was started from, when a service of the box runs it: such a one comes back when it leaves. */
+      serviceProgram: string | null;
+    };
 
 export function daemonLockPath(paths: Pick<Paths, 'state'>): string {
   return join(paths.state, 'daemon.lock');
@@ -23,7 +31,9 @@ export function daemonLockPath(paths: Pick<Paths, 'state'>): string {
 export async function lookForDaemon(paths: Pick<Paths, 'state'>): Promise<DaemonSeen> {
   const lock = await readLock(daemonLockPath(paths));
   if (!lock?.identity || !isAlive(lock.identity)) return { kind: 'none' };
-  const { phase, socket, version } = lock.fields;
-  if (phase === 'ready' && typeof socket === 'string' && typeof version === 'string') return { kind: 'ready', daemon: lock.identity, socket, version };
+  const { phase, socket, version, protocol, program, service } = lock.fields;
+  if (phase === 'ready' && typeof socket === 'string' && typeof version === 'string') {
+    return { kind: 'ready', daemon: lock.identity, socket, version, protocol: typeof protocol === 'number' ? protocol : null, serviceProgram: service === true && typeof program === 'string' ? program : null };
+  }
   return { kind: 'busy', phase: phase === 'stopping' ? 'stopping' : 'starting', daemon: lock.identity };
 }

@@ -17,7 +17,13 @@ export function daemonProgram(): string {
  */
 const SMALL = ['--max-semi-space-size=4'];
 
+/** What starts a daemon of this state folder. `service`: for whatever of the box keeps one running. */
+export function daemonCommand(program: string, state: string, service: boolean): string[] {
+  return [process.execPath, ...SMALL, program, '--state', state, ...(service ? ['--service'] : [])];
+}
+
 export type SpawnedDaemon = {
+  pid: number | null;
   /** Null while it runs; then how it left. */
   left(): string | null;
 };
@@ -34,12 +40,13 @@ export function spawnDaemon(program: string, paths: Paths, env: Environment): Sp
   let left: string | null = null;
   let child: ChildProcess;
   try {
-    child = spawn(process.execPath, [...SMALL, program, '--state', paths.state], { detached: true, cwd: '/', env: daemonEnvironment(env), stdio: ['ignore', words, words] });
+    const [node = '', ...args] = daemonCommand(program, paths.state, false);
+    child = spawn(node, args, { detached: true, cwd: '/', env: daemonEnvironment(env), stdio: ['ignore', words, words] });
   } finally {
     closeSync(words);
   }
   child.once('error', (error) => (left = error.message));
   child.once('exit', (code, signal) => (left ??= signal === null ? `exit code ${code}` : `signal ${signal}`));
   child.unref();
-  return { left: () => left };
+  return { pid: child.pid ?? null, left: () => left };
 }

@@ -1,4 +1,4 @@
-import { errorBody, type ErrorBody } from '#contract';
+import { errorBody, shownRedisAddress, type ErrorBody } from '#contract';
 import { connect } from '#store';
 import type { Redis } from 'ioredis';
 
@@ -8,20 +8,31 @@ export type ForeignRedis = { ok: true; address: string; version: string | null; 
 const REACH_MS = 5_000;
 
 export async function checkForeignRedis(url: string): Promise<ForeignRedis> {
-  const address = withoutSecrets(url);
-  const redis = connect({ url }, 'caller', 'check');
+  const address = shownRedisAddress(url);
+  const unreachable = (why: string): ForeignRedis => ({ ok: false, error: errorBody('CMO_E_REDIS', `Redis at ${address} can not be reached`, { details: [why], fix: /certificate/i.test(why) ? 'name the file of its authority: rediss://…?ca=/path/ca.pem' : 'start it, or mend redisUrl (CMO_REDIS_URL)' }) });
+  let redis: Redis;
+  try {
+    redis = connect({ url }, 'caller', 'check');
+  } catch (error) {
+    return unreachable((error as Error).message);
+  }
   let why = `no answer within ${REACH_MS / 1000} s`;
-  redis.on('error', (error: Error) => (why = (error as NodeJS.ErrnoException).code ?? error.message.slice(0, 200)));
+  redis.on('error', (error: Error) => (why = wordsOf(error)));
   try {
     const answer = await Promise.race([redis.ping().catch((error: unknown) => error), new Promise((resolve) => setTimeout(resolve, REACH_MS).unref())]);
     if (answer !== 'PONG') {
-      if (answer instanceof Error && answer.name !== 'MaxRetriesPerRequestError') why = answer.message.slice(0, 200);
-      return { ok: false, error: errorBody('CMO_E_REDIS', `Redis at ${address} can not be reached`, { details: [why], fix: 'start it, or mend redisUrl (CMO_REDIS_URL)' }) };
+      if (answer instanceof Error && answer.name !== 'MaxRetriesPerRequestError') why = wordsOf(answer);
+      return unreachable(why);
     }
     return { ok: true, address, version: await versionOf(redis), warnings: await warningsOf(redis) };
   } finally {
     redis.disconnect();
   }
+}
+
+/** Of several addresses that were tried, the error has a code and no words. */
+function wordsOf(error: Error): string {
+  return error.message.slice(0, 200) || ((error as NodeJS.ErrnoException).code ?? error.name);
 }
 
 async function versionOf(redis: Redis): Promise<string | null> {
@@ -41,14 +52,4 @@ async function warningsOf(redis: Redis): Promise<string[]> {
   if (policy !== null && policy !== 'noeviction') warnings.push(`maxmemory-policy is ${policy}: it may throw queued work away; set noeviction`);
   if (appendOnly === 'no') warnings.push('appendonly is off: a restart loses acknowledged work; set appendonly yes');
   return warnings;
-}
-
-/** Host, port and database: a URL may carry a password. */
-export function withoutSecrets(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return 'an unreadable URL';
-  }
 }

@@ -92,7 +92,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     writeLines: (dispatches) => payAllOwed({ redis, folder: receipts }, dispatches),
     limits: { read: () => Promise.resolve(NO_LIMITS), refresh: () => Promise.resolve(NO_LIMITS) },
     daemon: {
-      about: () => Promise.resolve({ pid: 1, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
+      about: () => Promise.resolve({ pid: 1, service: false, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
       shutdown: (options) => void shutdowns.push(options),
       collectGarbage: () => Promise.reject(new Error('there is no worker here')),
     },

@@ -11,6 +11,7 @@ const status: StatusData = {
   protocol: 1,
   pid: 42,
   node: 'box-1',
+  service: false,
   startedAt: '2026-11-30T02:00:00Z',
   running: 2,
   redis: { private: true, address: '/s/redis.sock', pid: 41, version: '7.0.15', warnings: ['appendonly is off'] },
