@@ -38,6 +38,7 @@ function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code]
 export function bodyOf(error: unknown): ErrorBody {
   if (error instanceof CmoError) return error.body;
   if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis can not be reached now');
+  if (error instanceof Error && /^(NOPERM|NOAUTH|WRONGPASS) /.test(error.message)) return errorBody('CMO_E_REDIS', 'Redis does not let its user do that', { fix: 'give the user the rights that docs/guides/redis.md lists' });
   const refusal = writeRefusalOf(error);
   if (refusal !== null) return errorBody('CMO_E_REDIS', `Redis takes no writes now: ${refusal}`, { fix: 'free space, or give Redis more memory; what runs goes on' });
   const { statusCode, code } = error as Partial<FastifyError>;

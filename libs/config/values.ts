@@ -1,4 +1,4 @@
-import { parseDuration } from '#contract';
+import { parseDuration, parseRedisAddress, REDIS_ADDRESS_FORMS } from '#contract';
 import { leaf, secret, text, type Shape } from './shape.js';
 
 export { parseDuration };
@@ -41,9 +41,8 @@ export const variableValue: Shape<string> = secret('a text', (value) => !value.i
 export const absolutePath: Shape<string> = text('an absolute path, or one that begins with ~/', (value) => /^(\/|~\/|[A-Za-z]:[\\/])/.test(value) && !value.includes('\0'));
 export const command: Shape<string> = text('the name of a program, or its path', (value) => value.trim() !== '' && !value.startsWith('-') && !value.includes('\0'));
 
-const REDIS_SCHEMES = ['redis:', 'rediss:', 'unix:'];
 /** May hold a password. */
-export const redisUrl: Shape<string> = secret('a Redis address: redis://host:port, rediss://host:port or unix:/path', (value) => hasScheme(value, REDIS_SCHEMES));
+export const redisUrl: Shape<string> = secret(`a Redis address: ${REDIS_ADDRESS_FORMS}`, (value) => parseRedisAddress(value) !== null);
 export const token: Shape<string> = secret('the token that the coordinator printed', (value) => /^[\x21-\x7e]{16,1000}$/.test(value));
 export const webUrl: Shape<string> = text('an http or https address', (value) => hasScheme(value, ['http:', 'https:']) && !/\/\/[^/]*@/.test(value));
 

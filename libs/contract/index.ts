@@ -23,3 +23,4 @@ export * from './gc.js';
 export * from './selection.js';
 export * from './batch.js';
 export * from './finding.js';
+export * from './redis-address.js';

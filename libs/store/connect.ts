@@ -1,6 +1,8 @@
-import { Redis } from 'ioredis';
+import { readFileSync } from 'node:fs';
+import { Redis, type RedisOptions } from 'ioredis';
+import { parseRedisAddress, type RedisTarget } from '#contract';
 
-/** Where Redis is: a URL (`redis://`, `rediss://`) or a unix socket. */
+/** Where Redis is: an address as `CMO_REDIS_URL` has it, or the socket of a private one. */
 export type RedisAddress = { url: string } | { socket: string };
 
 /**
@@ -9,16 +11,67 @@ export type RedisAddress = { url: string } | { socket: string };
  */
 export type ConnectionKind = 'worker' | 'caller';
 
+const CONNECT_MS = 2_000;
+
+/** Every connection of the project begins here or is a duplicate of one that did. Throws when a file of its TLS can't be read. */
 export function connect(address: RedisAddress, kind: ConnectionKind, name: string): Redis {
-  const options = {
+  const redis = new Redis({
     connectionName: `cmo:${name}`,
     maxRetriesPerRequest: kind === 'worker' ? null : 1,
     enableReadyCheck: true,
-    connectTimeout: 2_000,
-    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 5), 1_000),
-  };
-  const redis = 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, path: address.socket });
+    connectTimeout: CONNECT_MS,
+    retryStrategy: pause,
+    // A primary that became a replica takes no writes: whoever asks for the address again is led to the new one.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY ') ? 2 : false),
+    ...('url' in address ? optionsOf(address.url) : { path: address.socket }),
+  });
   // Without a listener ioredis prints to the console; whoever owns the connection adds its own.
   redis.on('error', () => {});
   return redis;
+}
+
+function pause(times: number): number {
+  return Math.min(50 * 2 ** Math.min(times, 5), 1_000);
+}
+
+type Options = Omit<RedisOptions, 'replyMapping'>;
+
+function optionsOf(url: string): Options {
+  const target = parseRedisAddress(url);
+  // The configuration was checked by the same function; its text is not repeated, since it may hold a password.
+  if (!target) throw new Error('the address of Redis can not be understood');
+  const { where, user, password, db } = target;
+  const tls = tlsOf(target);
+  const login: Options = { ...(user !== null && { username: user }), ...(password !== null && { password }), ...(tls && { tls }), db };
+  switch (where.kind) {
+    case 'socket':
+      return { ...login, path: where.path };
+    case 'host':
+      return { ...login, host: where.host, port: where.port };
+    case 'sentinel':
+      return {
+        ...login,
+        sentinels: where.sentinels,
+        name: where.master,
+        ...(where.user !== null && { sentinelUsername: where.user }),
+        ...(where.password !== null && { sentinelPassword: where.password }),
+        ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+        sentinelRetryStrategy: pause,
+        // One that accepts and says nothing must not keep us from the next.
+        sentinelCommandTimeout: CONNECT_MS,
+        // Learns of a failover at once, and not when the old primary closes.
+        failoverDetector: true,
+      };
+  }
+}
+
+function tlsOf({ tls }: RedisTarget): RedisOptions['tls'] | null {
+  if (!tls) return null;
+  const { ca, cert, key, serverName } = tls;
+  return {
+    ...(ca !== null && { ca: readFileSync(ca) }),
+    ...(cert !== null && { cert: readFileSync(cert) }),
+    ...(key !== null && { key: readFileSync(key) }),
+    ...(serverName !== null && { servername: serverName }),
+  };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { loadConfig, pathsOf, processOptions, type Paths } from '#config';
 import type { Config, ReceiptLine } from '#contract';
+import { connect } from '#store';
 import { openCmo, type Cmo, type CmoOptions } from '../support/cmo.js';
 
 export const STAND_INS = new URL('../fixtures/bin/', import.meta.url).pathname;
@@ -17,7 +18,7 @@ export type FlowBox = Cmo & {
   paths: Paths;
   /** As the daemon reads it. */
   settings(): Config;
-  /** A client of the private Redis, which waits while that is down. */
+  /** A client of its Redis, which waits while that is down. */
   redis(): Redis;
   runFolders(): RunFolder[];
   /** The lines of a dispatch and its attempts, repeats dropped. */
@@ -47,7 +48,8 @@ export function openFlow(options: CmoOptions = {}): FlowBox {
       return loaded.config;
     },
     redis() {
-      const client = new Redis({ path: paths.redisSocket, maxRetriesPerRequest: null });
+      const url = box.env['CMO_REDIS_URL'];
+      const client = url === undefined ? new Redis({ path: paths.redisSocket, maxRetriesPerRequest: null }) : connect({ url }, 'worker', 'test');
       client.on('error', () => undefined);
       clients.push(client);
       return client;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '#cli/commands/table';
 
 const root = new URL('../../', import.meta.url).pathname;
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/guides/tasks.md', 'docs/guides/queue.md'];
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/guides/tasks.md', 'docs/guides/queue.md', 'docs/guides/redis.md'];
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
 
 /** What stands between backticks, and each line of a shell block without its comment. */
