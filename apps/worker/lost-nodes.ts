@@ -7,6 +7,7 @@ import { conclude } from './conclusion.js';
 import { afterDelivery } from './deliver.js';
 import { installedLanes } from './confirm-lane.js';
 import { lanesOut } from './left-lanes.js';
+import { planHead } from './plan-head.js';
 import { environmentHere } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 
@@ -87,19 +88,9 @@ function planOf(record: DispatchRecord, lane: LaneConfig, node: string): RunPlan
   const { decision } = record;
   const offer = decision.ok ? { model: decision.model, effort: decision.effort } : { model: '', effort: null };
   return {
-    schema: 1,
-    dispatch: record.id,
-    attempt: record.attempt,
-    node,
-    lane: lane.id,
-    account: lane.account,
-    vendor: lane.vendor,
-    kind: lane.kind,
+    ...planHead(record, lane, node),
     ...offer,
     tier: record.tier ?? decision.tier,
-    access: record.access,
-    project: record.project,
-    batch: record.request.batch ?? null,
     argv: [],
     cwd: record.request.cwd,
     deadlineMs: 1,

@@ -9,6 +9,7 @@ import { adapterFor, captureEnvironment, childEnvironment, endpointOf } from '#v
 import { schemaAsGiven } from '#vendors/schema-rules';
 import { diffStat } from './diff-stat.js';
 import { wallClock } from './overdue.js';
+import { planHead } from './plan-head.js';
 import type { Resources } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
@@ -84,20 +85,10 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     readCommands: config.readCommands,
   });
   const plan: RunPlan = {
-    schema: 1,
-    dispatch: record.id,
-    attempt: record.attempt,
-    node,
-    lane: lane.id,
-    account: lane.account,
-    vendor: lane.vendor,
-    kind: lane.kind,
+    ...planHead(record, lane, node),
     model: decision.model,
     effort: decision.effort,
     tier: decision.tier,
-    access: record.access,
-    project: record.project,
-    batch: record.request.batch ?? null,
     // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
     argv: [command ?? `/nonexistent/${lane.command}`, ...argv],
     cwd,
