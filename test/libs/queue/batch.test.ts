@@ -1,26 +1,13 @@
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DispatchRecord } from '#contract';
 import { auditIndexes } from '../../support/audit.js';
 import { newId, testConfig, type RecordChange } from '../../support/records.js';
-import { startRedis, type TestRedis } from '../../support/redis.js';
 import { sleep } from '../../support/wait-until.js';
-import { failed, openDesk, retrying, type Desk } from './desk.js';
+import { failed, retrying } from './desk.js';
+import { desk, redis, useDesk } from './own-desk.js';
 
 const config = testConfig();
-let server: TestRedis;
-let redis: Redis;
-let desk: Desk;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = server.client();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  await redis.flushall();
-  desk = openDesk(redis, config);
-});
-afterEach(() => desk.close());
+useDesk(config);
 
 const member = (batch: string, more: Partial<DispatchRecord['request']> = {}): RecordChange => {
   const id = newId();

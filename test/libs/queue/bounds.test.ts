@@ -1,28 +1,15 @@
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DispatchRecord } from '#contract';
 import { keys, queueName } from '#store';
 import { auditIndexes } from '../../support/audit.js';
 import { testConfig } from '../../support/records.js';
-import { startRedis, type TestRedis } from '../../support/redis.js';
-import { openDesk, rerouted, retrying, type Desk } from './desk.js';
+import { rerouted, retrying } from './desk.js';
+import { desk, redis, useDesk } from './own-desk.js';
 import { laneOf } from '../../support/records.js';
 
 const config = testConfig();
 const lane = queueName('codex', config.nodeId);
-let server: TestRedis;
-let redis: Redis;
-let desk: Desk;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = server.client();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  await redis.flushall();
-  desk = openDesk(redis, config);
-});
-afterEach(() => desk.close());
+useDesk(config);
 
 const endsOf = async (id: string): Promise<number | null> => {
   const score = await redis.zscore(keys.ends, id);

@@ -1,28 +1,14 @@
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DispatchRecord } from '#contract';
 import { forgetRecords } from '#queue';
 import { keys } from '#store';
 import { auditIndexes } from '../../support/audit.js';
 import { newId, testConfig, type RecordChange } from '../../support/records.js';
-import { startRedis, type TestRedis } from '../../support/redis.js';
-import { openDesk, type Desk } from './desk.js';
+import { desk, redis, useDesk } from './own-desk.js';
 
 const DAY = 86_400_000;
 const config = testConfig();
-let server: TestRedis;
-let redis: Redis;
-let desk: Desk;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = server.client();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  await redis.flushall();
-  desk = openDesk(redis, config);
-});
-afterEach(() => desk.close());
+useDesk(config);
 
 let submits = 0;
 const request = (more: Partial<DispatchRecord['request']> = {}): RecordChange => {

@@ -1,27 +1,13 @@
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CmoError, type DispatchRecord } from '#contract';
 import type { NewDispatch } from '#queue';
 import { keys } from '#store';
 import { auditIndexes } from '../../support/audit.js';
 import { newId, testConfig, testRecord } from '../../support/records.js';
-import { startRedis, type TestRedis } from '../../support/redis.js';
-import { openDesk, type Desk } from './desk.js';
+import { desk, redis, useDesk } from './own-desk.js';
 
 const config = testConfig();
-let server: TestRedis;
-let redis: Redis;
-let desk: Desk;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = server.client();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  await redis.flushall();
-  desk = openDesk(redis, config);
-});
-afterEach(() => desk.close());
+useDesk(config);
 
 const fresh = (once: string, task: string): NewDispatch => {
   const id = newId();

@@ -1,28 +1,15 @@
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorBody, ticketId, type DispatchRecord } from '#contract';
 import { openQueue, type NewDispatch } from '#queue';
 import { keys, queueName } from '#store';
 import { auditIndexes } from '../../support/audit.js';
 import { newId, testConfig, testRecord, type RecordChange } from '../../support/records.js';
-import { startRedis, type TestRedis } from '../../support/redis.js';
-import { openDesk, type Desk } from './desk.js';
+import { desk, redis, server, useDesk } from './own-desk.js';
 
 const config = testConfig();
 const lane = queueName('codex', config.nodeId);
-let server: TestRedis;
-let redis: Redis;
-let desk: Desk;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = server.client();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  await redis.flushall();
-  desk = openDesk(redis, config);
-});
-afterEach(() => desk.close());
+useDesk(config);
 
 const fresh = (change: RecordChange = {}, prompt = 'the prompt'): NewDispatch => ({ record: testRecord(config, change), blobs: { prompt, schema: null, env: '{"HOME":"/h"}' } });
 const ofBatch = (batch: string): RecordChange => {
