@@ -54,6 +54,7 @@ function isRedisAway(error: unknown): boolean {
   return (
     error.name === 'MaxRetriesPerRequestError' ||
     error.message === 'Connection is closed.' ||
+    error.message === 'Command timed out' ||
     error.message.startsWith('LOADING ') ||
     error.message.startsWith('MASTERDOWN ') ||
     error.message.startsWith("Stream isn't writeable") ||

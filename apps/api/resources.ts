@@ -1,4 +1,4 @@
-import type { Config, GcData, LimitsData, ReceiptLine, StatusData } from '#contract';
+import type { Config, GcData, HealthData, LimitsData, ReceiptLine, StatusData } from '#contract';
 import type { Controls, Gate } from '#gate';
 import type { DispatchQueue } from '#queue';
 import type { Changes, Records } from '#store';
@@ -53,6 +53,8 @@ export type ApiResources = {
   daemon: {
     /** What only the process knows of itself. */
     about(): Promise<Pick<StatusData, 'pid' | 'service' | 'startedAt' | 'running' | 'redis'>>;
+    /** Whether work comes forward here; empty problems: it does. Asks nobody. */
+    health(): HealthData;
     /** Called after the answer was sent. */
     shutdown(options: { kill: boolean; keepRedis: boolean }): void;
     /** Removes what is kept no longer, or only says what. */

@@ -11,6 +11,7 @@ import { controlRoutes } from './routes/control.js';
 import { dispatchRoute } from './routes/dispatch.js';
 import { limitsRoutes } from './routes/limits.js';
 import { gcRoute } from './routes/gc.js';
+import { healthRoutes } from './routes/health.js';
 import { listRoute } from './routes/list.js';
 import { logsRoute } from './routes/logs.js';
 import { retryRoute } from './routes/retry.js';
@@ -58,6 +59,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   controlRoutes(app, resources);
   gcRoute(app, resources);
   statusRoute(app, resources);
+  healthRoutes(app, resources);
   limitsRoutes(app, resources);
   shutdownRoute(app, resources);
   await app.ready();

@@ -106,6 +106,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
       daemon: {
         about: () => Promise.resolve({ pid: process.pid, service, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
         collectGarbage: (dryRun) => (worker ? worker.collectGarbage(dryRun) : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting')))),
+        health: () => worker?.health() ?? { problems: ['the daemon is just starting'], lanes: [] },
         shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to', again: keepRedis }),
       },
     });

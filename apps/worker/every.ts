@@ -3,6 +3,8 @@ import type { Log } from './resources.js';
 export interface Repeated {
   /** Runs it now, after the one that is under way. */
   now(): Promise<void>;
+  /** Since it last came round, done or failed, ms. */
+  sinceRound(): number;
   stop(): Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 export function every(ms: number, name: string, work: () => Promise<unknown>, log: Log): Repeated {
   let stopped = false;
   let current: Promise<void> = Promise.resolve();
+  let roundAt = performance.now();
   const turn = (): Promise<void> => {
     current = current.then(async () => {
       if (stopped) return;
@@ -31,12 +34,14 @@ export function every(ms: number, name: string, work: () => Promise<unknown>, lo
       } catch (error) {
         if (!stopped) log.warn({ error: error instanceof Error ? error.message : String(error) }, `${name} failed; it is tried again`);
       }
+      roundAt = performance.now();
     });
     return current;
   };
   const timer = setInterval(() => void turn(), ms);
   return {
     now: turn,
+    sinceRound: () => performance.now() - roundAt,
     async stop() {
       stopped = true;
       clearInterval(timer);

@@ -14,12 +14,22 @@ export function laneWorker(
   queue: string,
   door: Doorkeeper,
   open: (job: Job<TicketData>, token: string) => Promise<void>,
+  /** Called whenever its loop has come round: see lane-keeper.ts. */
+  sign: () => void = () => {},
 ): Worker<TicketData> {
-  const { lockMs, stalledMs } = config.timing;
+  const { lockMs, stalledMs, wakeFallbackMs } = config.timing;
+  const watched: Doorkeeper = {
+    async admit(token) {
+      const admission = await door.admit(token);
+      sign();
+      return admission;
+    },
+    giveBack: (token) => door.giveBack(token),
+  };
   const worker = new Worker<TicketData>(
     queue,
     async (job, token) => {
-      await open(job, token ?? '');
+      await open(job, token ?? '').finally(sign);
     },
     {
       connection: redis,
@@ -33,12 +43,14 @@ export function laneWorker(
       maxStalledCount: 1_000_000,
       // 15 s by default: after a connection error in a fetch the worker would be deaf that long.
       runRetryDelay: 200,
+      // Seconds. As a refused worker looks again, so does one that found nothing.
+      drainDelay: Math.min(Math.max(wakeFallbackMs / 1_000, 1), 5),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
       // Without it a worker now and then slept on past its first ticket (seen on 6.7.0); with it retries start up to 1 s late.
       skipVersionCheck: true,
     },
-    gatedBackend(door),
+    gatedBackend(watched),
   );
   worker.on('error', (error) => log.warn({ lane: lane.id, error: error.message }, 'queue worker'));
   return worker;

@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { attemptId, type Config, type GcData, type LaneConfig, type LanesFacts, type LimitsData } from '#contract';
+import { attemptId, type Config, type GcData, type HealthData, type LaneConfig, type LanesFacts, type LimitsData } from '#contract';
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { layBallast } from '#receipts';
 import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
-import { ANY_NODE, keys, openRecords, queueName } from '#store';
+import { ANY_NODE, keys, openRecords, queueName, takePulse } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor, NODE } from './doorkeeper.js';
 import { every, STOP_BOUND_MS, within } from './every.js';
+import { healthOf } from './health.js';
 import { followControls } from './follow-controls.js';
 import { collectGarbage } from './gc/gc.js';
 import { heartbeat } from './heartbeat.js';
+import { laneKeeper } from './lane-keeper.js';
 import { laneWorker } from './lane-worker.js';
 import { nodeSlots } from './node-slots.js';
 import { ticketOpener } from './open-ticket.js';
@@ -48,6 +50,8 @@ export interface Worker {
   collectGarbage(dryRun: boolean): Promise<GcData>;
   runningCount(): number;
   idle(): boolean;
+  /** Whether work comes forward here, and what keeps it from doing so. */
+  health(): HealthData;
   /** While the agent of this attempt waits for one of its own, its slots are another's: the account's, and the node's. */
   lend(attempt: string, lent: boolean): Promise<void>;
   /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
@@ -68,6 +72,8 @@ const RECOUNT_MS = 60_000;
 /** Beyond the grace: the end of a process tree and its delivery, ms. */
 const KILL_BOUND_MS = 15_000;
 const HALF_MADE_MS = 60_000;
+/** A queue worker that came not round for so many of its longest sleeps is deaf. */
+const DEAF_ROUNDS = 6;
 const GC_MS = 3_600_000;
 /** Not beside everything else that a start has to do. */
 const FIRST_GC_MS = 60_000;
@@ -77,6 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { redis, config, stateDir, log, clock = Date.now, random = Math.random } = options;
   const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
   if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
+  const pulse = takePulse(redis);
   const wakes = await openWakes(redis);
   const records = openRecords(redis, { folder: join(stateDir, 'blobs'), node: config.nodeId });
   const meters = await openMeters({
@@ -149,10 +156,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { timing } = config;
   const collecting = every(GC_MS, 'removing what is kept no longer', () => collectGarbage(resources, false), log);
   const soon = setTimeout(() => void collecting.now(), FIRST_GC_MS);
+  // A loop that lives comes round at least once in each fallback, and more often than each second only by chance.
+  const keeper = laneKeeper(DEAF_ROUNDS * Math.max(timing.wakeFallbackMs, 1_000), pulse, log);
+  const rounds = {
+    'the scan': every(timing.sweepMs, 'the scan', look, log),
+    'the sweeper': every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
+    'the heartbeat': every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
+  };
   const upkeep = [
-    every(timing.sweepMs, 'the scan', look, log),
-    every(timing.sweepMs, 'the sweeper', () => sweep(resources), log),
-    every(timing.heartbeatMs, 'the heartbeat', () => heartbeat(resources, roster), log),
+    ...Object.values(rounds),
+    every(timing.heartbeatMs, 'looking for deaf queue workers', () => keeper.look(), log),
     every(timing.heartbeatMs, 'telling of this node', () => tellOfNode(resources), log),
     every(Math.max(timing.sweepMs, timing.heartbeatMs), 'looking for nodes that are gone', () => loseNodes(resources), log),
     every(timing.heartbeatMs, 'what persons have said', () => said.read(), log),
@@ -167,7 +180,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   redis.on('ready', back);
 
-  const serve = (lane: LaneConfig, home: string): ReturnType<typeof laneWorker> => {
+  const serve = (lane: LaneConfig, home: string): Promise<void> => {
     const queue = queueName(lane.id, home);
     const balance = rebalancer(resources, lane, queue);
     const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal), async () => {
@@ -176,20 +189,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (hold?.shut && (await meters.isWaiting(lane.account))) void balance({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true, event: null });
       return hold;
     });
-    return laneWorker(resources, lane, queue, door, ticketOpener(resources, lane, slots, roster));
+    const open = ticketOpener(resources, lane, slots, roster);
+    return keeper.serve(queue, (sign) => laneWorker(resources, lane, queue, door, open, sign));
   };
-  const workers = config.lanes.map((lane) => serve(lane, config.nodeId));
   // Most boxes never have work for any node: their queues are served from the first of it on.
   let servesAny = false;
   const serveAny = async (): Promise<void> => {
     if (servesAny || stopping || (await redis.exists(keys.anyUsed)) === 0) return;
     if (servesAny || stopping) return;
     servesAny = true;
-    workers.push(...config.lanes.map((lane) => serve(lane, ANY_NODE)));
+    await Promise.all(config.lanes.map((lane) => serve(lane, ANY_NODE)));
   };
   told.add(() => void serveAny().catch(() => undefined));
   await serveAny();
-  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  await Promise.all(config.lanes.map((lane) => serve(lane, config.nodeId)));
   meters.start();
 
   let lending: Promise<void> = Promise.resolve();
@@ -208,6 +221,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     collectGarbage: (dryRun) => collectGarbage(resources, dryRun),
     meters,
     idle: () => roster.count() === 0 && roster.opening.size === 0,
+    health: () => healthOf(pulse, keeper.states(), rounds),
     lend(attempt, lend) {
       // One after the other: a slot that was taken back must not end up lent.
       lending = lending.catch(() => undefined).then(() => lendOne(attempt, lend));
@@ -218,10 +232,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       redis.off('ready', back);
       clearTimeout(soon);
       // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.
-      await within(STOP_BOUND_MS, Promise.all([...workers.map((worker) => worker.close()), ...upkeep.map((part) => part.stop())]));
+      await within(STOP_BOUND_MS, Promise.all([keeper.close(), ...upkeep.map((part) => part.stop())]));
       if (kill) await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));
       await within(STOP_BOUND_MS, roster.handOver());
       await meters.stop();
+      pulse.stop();
       cancels.disconnect();
       said.close();
       await within(STOP_BOUND_MS, Promise.all([wakes.close(), resources.tickets.close()]));

@@ -76,3 +76,6 @@ export type StatusData = {
   /** Pauses, drained nodes and slots that a person has set. */
   control: ControlData;
 };
+
+/** Of `GET /readyz`: what keeps work from coming forward here, one sentence each, and of each queue how long its worker has shown no sign, ms. */
+export type HealthData = { problems: string[]; lanes: { queue: string; silentMs: number; deaf: boolean; replaced: number }[] };

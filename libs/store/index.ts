@@ -9,6 +9,7 @@ export { MOST_IN_REDIS, packBlob, readBlob, type BlobPlace, type StoredText } fr
 export type { Cut } from './blob-text.js';
 export { replies } from './pipeline.js';
 export { listen, type Listening } from './listen.js';
+export { takePulse, type Pulse } from './pulse.js';
 export { watchChanges, type Changes } from './changes.js';
 export { redisOffset } from './redis-time.js';
 export { recordLua } from './lua.js';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { createApi, placeOf, projectOf, type Api, type ApiResources } from '#api';
-import type { Answer, Config, DispatchRequest, Envelope, LimitsData, ReceiptLine } from '#contract';
+import type { Answer, Config, DispatchRequest, Envelope, HealthData, LimitsData, ReceiptLine } from '#contract';
 import { runOutput } from '#daemon/run-output';
 import { openControls, openGate, type Gate } from '#gate';
 import { openQueue, openTransitions } from '#queue';
@@ -31,6 +31,8 @@ export type TestApi = {
   lent: [string, boolean][];
   shutdowns: { kill: boolean; keepRedis: boolean }[];
   logged: string[];
+  /** What the worker says of itself, to be changed. */
+  health: HealthData;
   /** What the disk has and what it must have, to be changed. */
   disk: { free: number; floor: number };
   request(change?: Partial<DispatchRequest>): DispatchRequest;
@@ -64,6 +66,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const lends: TestApi['lent'] = [];
   const logged: string[] = [];
   const disk = { free: 2, floor: 1 };
+  const health: HealthData = { problems: [], lanes: [] };
   const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`);
   const resources: ApiResources = {
     config,
@@ -95,6 +98,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
       about: () => Promise.resolve({ pid: 1, service: false, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
       shutdown: (options) => void shutdowns.push(options),
       collectGarbage: () => Promise.reject(new Error('there is no worker here')),
+      health: () => health,
     },
   };
   const api = await createApi(resources);
@@ -106,6 +110,7 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     gate,
     records,
     resources,
+    health,
     work,
     runs,
     installed,

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Envelope } from '#contract';
+import { signal } from '../../support/processes.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { openApi, type TestApi } from './api.js';
 
@@ -33,6 +34,32 @@ test('while Redis is away every route says so, soon, and goes on when it is back
   await it.server.start();
   await waitUntil(async () => (await it.send('POST', '/v1/dispatches', { dispatches: [request] })).statusCode === 200, { what: 'the submit to go through' });
   expect(await it.records.read(request.id)).toMatchObject({ state: 'queued' });
+});
+
+test('a Redis that takes connections and says nothing is told of too', async () => {
+  const it = await fresh();
+  signal(it.server.pid(), 'SIGSTOP');
+  try {
+    const reply = await it.send('GET', '/v1/dispatches');
+    expect(reply.statusCode).toBe(503);
+    expect(reply.json()).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS' } });
+  } finally {
+    signal(it.server.pid(), 'SIGCONT');
+  }
+  expect((await it.send('GET', '/v1/dispatches')).statusCode).toBe(200);
+});
+
+test('it is alive as long as it answers, and ready while work comes forward; neither question touches Redis', async () => {
+  const it = await fresh();
+  expect(await it.answer('GET', '/readyz')).toMatchObject({ ok: true, data: { problems: [] } });
+  await it.server.kill();
+  expect((await it.send('GET', '/healthz')).statusCode).toBe(200);
+  for (const [problem, code] of [['Redis has not answered for 2.0 s', 'CMO_E_REDIS'], ['the worker of codex@box has asked for no ticket for 31.0 s', 'CMO_E_DAEMON']] as const) {
+    it.health.problems = [problem, 'another'];
+    const reply = await it.send('GET', '/readyz');
+    expect(reply.statusCode).toBe(503);
+    expect(reply.json()).toMatchObject({ ok: false, error: { code, message: problem, details: ['another'] } });
+  }
 });
 
 test('a poll waits a Redis out that is restarted under it', async () => {

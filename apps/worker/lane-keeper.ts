@@ -1,0 +1,75 @@
+import type { HealthData } from '#contract';
+import type { Pulse } from '#store';
+import { within, STOP_BOUND_MS } from './every.js';
+import type { Log } from './resources.js';
+
+/** What is kept: BullMQ's worker, as far as this needs it. */
+export type Fetcher = { close(force?: boolean): Promise<void>; waitUntilReady(): Promise<unknown> };
+
+/**
+ * The queue workers of this node, judged by what they do: whatever became of a connection, of a command that was lost in a bounce, or
+ * of BullMQ's loop, one that asks for no ticket any more is replaced. A loop that lives asks the gate or waits for a ticket, and
+ * both come round every few seconds; what it does then is for the gate to say.
+ *
+ *   at work ──no sign for deafMs, and Redis answered all the time──▶ suspect ──none until the next look──▶ deaf: closed beside,
+ *      ▲                                                               └──a sign──▶ at work                      another begins
+ *      └───────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+ *
+ * Suspect first: a process that was stopped and goes on looks around before anything in it could have given a sign.
+ */
+export interface LaneKeeper {
+  /** @param make begins a worker; it calls `sign` whenever it asks, fetches or opens */
+  serve(queue: string, make: (sign: () => void) => Fetcher): Promise<void>;
+  /** Replaces those that are deaf. */
+  look(): Promise<void>;
+  states(): HealthData['lanes'];
+  close(): Promise<void>;
+}
+
+type Kept = { queue: string; make: (sign: () => void) => Fetcher; fetcher: Fetcher; signAt: number; /** Of which sign the last look found that it was too long ago. */ suspect: number | null; replaced: number };
+
+export function laneKeeper(deafMs: number, pulse: Pick<Pulse, 'answersMs'>, log: Log): LaneKeeper {
+  const now = (): number => performance.now();
+  const kept: Kept[] = [];
+  /** Those that were given up: closed for as long as it takes, and not waited for. */
+  const leaving = new Set<Promise<unknown>>();
+  let closing = false;
+
+  const begin = (one: Pick<Kept, 'queue' | 'make' | 'replaced'>): Kept => {
+    const here: Kept = { ...one, signAt: now(), suspect: null, fetcher: { close: () => Promise.resolve(), waitUntilReady: () => Promise.resolve() } };
+    here.fetcher = one.make(() => {
+      here.signAt = now();
+    });
+    return here;
+  };
+  const isSilent = ({ signAt }: Kept): boolean => Math.min(now() - signAt, pulse.answersMs()) >= deafMs;
+  const isDeaf = (one: Kept): boolean => one.suspect === one.signAt && isSilent(one);
+
+  return {
+    async serve(queue, make) {
+      const one = begin({ queue, make, replaced: 0 });
+      kept.push(one);
+      await one.fetcher.waitUntilReady();
+    },
+    async look() {
+      for (const [at, one] of kept.entries()) {
+        if (closing) return;
+        if (!isDeaf(one)) {
+          one.suspect = isSilent(one) ? one.signAt : null;
+          continue;
+        }
+        log.error({ queue: one.queue, silentMs: Math.round(now() - one.signAt), replaced: one.replaced + 1 }, 'a queue worker asked for no ticket any more although Redis answers: another takes its place');
+        kept[at] = begin({ queue: one.queue, make: one.make, replaced: one.replaced + 1 });
+        const left = one.fetcher.close(true).catch(() => undefined);
+        leaving.add(left);
+        void left.then(() => leaving.delete(left));
+      }
+      await Promise.resolve();
+    },
+    states: () => kept.map((one) => ({ queue: one.queue, silentMs: Math.round(now() - one.signAt), deaf: isDeaf(one), replaced: one.replaced })),
+    async close() {
+      closing = true;
+      await within(STOP_BOUND_MS, Promise.all([...kept.map(({ fetcher }) => fetcher.close()), ...leaving]));
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Redis } from 'ioredis';
+
+/**
+ * Whether Redis answers, found out by asking: a connection that looks fine may lead to a server that was stopped, or to a box that is
+ * gone. One question is under way at most, and while Redis is away it waits with everything else.
+ *
+ *   answers ──connection closed, or no answer for patienceMs──▶ away ──an answer──▶ answers
+ *      └──no answer for HALF_OPEN_MS on a connection that looks fine: it is made anew (what is in flight is sent again)
+ */
+export interface Pulse {
+  /** How long it has answered on end, ms; 0 while it is away. */
+  answersMs(): number;
+  /** How long it has been away, ms; null: it answers. */
+  awayMs(): number | null;
+  stop(): void;
+}
+
+const HALF_OPEN_MS = 15_000;
+
+export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, halfOpenMs = HALF_OPEN_MS } = {}): Pulse {
+  const now = (): number => performance.now();
+  let since = now();
+  let away = redis.status !== 'ready';
+  let askedAt: number | null = null;
+  let stopped = false;
+  const turn = (isAway: boolean): void => {
+    if (away === isAway) return;
+    away = isAway;
+    since = now();
+  };
+  const closed = (): void => turn(true);
+  const ask = (): void => {
+    if (askedAt !== null) {
+      const waited = now() - askedAt;
+      if (waited >= patienceMs) turn(true);
+      if (waited >= halfOpenMs && redis.status === 'ready') {
+        askedAt = now();
+        redis.disconnect(true);
+      }
+      return;
+    }
+    askedAt = now();
+    redis.ping().then(
+      () => {
+        askedAt = null;
+        if (!stopped) turn(false);
+      },
+      () => (askedAt = null),
+    );
+  };
+  redis.on('close', closed);
+  redis.on('ready', ask);
+  const timer = setInterval(ask, Math.min(everyMs, patienceMs));
+  ask();
+  return {
+    answersMs: () => (away ? 0 : now() - since),
+    awayMs: () => (away ? now() - since : null),
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+      redis.off('close', closed);
+      redis.off('ready', ask);
+    },
+  };
+}
