@@ -12,13 +12,18 @@
 -- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
 -- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal; one canary goes first when `til` is past. `holder`
 -- is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
--- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, closings }
+-- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, closings, asserted,
+--   history = which history of writes this data belongs to (`history()`), historyAt = since when }
 
 local function clock()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 local now = clock()
+
+-- Another one begins with each start of a server, and with each replica that takes over: either may know less than was acknowledged.
+-- Half a microsecond; nil where it isn't told.
+local function history() return string.match(redis.call('INFO', 'replication') or '', 'master_replid:(%x+)') end
 
 local G = { meter = KEYS[1], res = KEYS[2], lease = KEYS[3], sum = KEYS[4], closed = KEYS[5], flags = KEYS[6] }
 

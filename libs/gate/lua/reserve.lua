@@ -20,14 +20,26 @@ if held and in_flight(held) and not a.dry then
   return cjson.encode({ ok = true, cost = held.cost, canary = held.canary or false })
 end
 
--- A Redis that was restarted may know less than it acknowledged: live nodes assert their runs first.
+-- A Redis that was restarted, and a replica that took over, may know less than was acknowledged: live nodes assert their runs first.
 -- Where one node has this Redis to itself, its word that it has done so (`asserted`) ends the grace at once.
--- LASTSAVE is the server's start until something is saved, and costs nothing; INFO is asked only when it is recent.
-local saved = redis.call('LASTSAVE')
-local asserted = tonumber(redis.call('HGET', G.flags, 'asserted') or '0') >= saved * 1000
-if a.grace > 0 and not asserted and math.floor(now / 1000) - saved <= math.ceil(a.grace / 1000) then
-  local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
-  if up and up * 1000 < a.grace then return refuse('restart', now + 500) end
+-- LASTSAVE is the server's start until something is saved, and costs nothing; the uptime is asked only when it is recent.
+if a.grace > 0 then
+  local saved = redis.call('LASTSAVE')
+  local flags = redis.call('HMGET', G.flags, 'asserted', 'history', 'historyAt')
+  local asserted = tonumber(flags[1] or '0') >= saved * 1000
+  local is = history()
+  local at = tonumber(flags[3] or '0')
+  if is and is ~= flags[2] then
+    if flags[2] then at = now end
+    if not a.dry then redis.call('HSET', G.flags, 'history', is, 'historyAt', at) end
+  end
+  if not asserted then
+    if now - at < a.grace then return refuse('restart', now + 500) end
+    if math.floor(now / 1000) - saved <= math.ceil(a.grace / 1000) then
+      local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
+      if up and up * 1000 < a.grace then return refuse('restart', now + 500) end
+    end
+  end
 end
 
 local said = redis.call('HMGET', KEYS[8], 'pause:*', 'pause:' .. a.lane, 'drain:' .. (a.node or ''), 'slots:account:' .. a.account, 'slots:lane:' .. a.lane, 'slots:dark:')

@@ -29,6 +29,9 @@ end
 local wanted = whole(a.cost)
 local held = load(rid)
 if not token and not (held and in_flight(held)) then return cjson.encode({ answer = 'lapsed' }) end
+-- Admitted by a server that was restarted or replaced since: this one may not know yet that another node runs it.
+local admitted = redis.call('HGET', G.flags, 'history')
+if not (held and in_flight(held)) and admitted and admitted ~= history() then return cjson.encode({ answer = 'lapsed' }) end
 local lowered = false
 if held and in_flight(held) then
   if token then

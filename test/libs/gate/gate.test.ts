@@ -2,9 +2,11 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openGate, type Gate } from '#gate';
 import type { Config, MeterReading } from '#contract';
+import { openQueue, openTransitions } from '#queue';
 import { startRedis, type TestRedis } from '../../support/redis.js';
-import { laneOf, testConfig } from '../../support/records.js';
-import { sleep } from '../../support/wait-until.js';
+import { laneOf, testConfig, testRecord } from '../../support/records.js';
+import { freePort } from '../../support/secure-redis.js';
+import { sleep, waitUntil } from '../../support/wait-until.js';
 
 let server: TestRedis;
 let redis: Redis;
@@ -171,6 +173,36 @@ test('a Redis that has just been restarted admits nothing until live nodes could
     expect(await reserve(gate, config, 'b')).toMatchObject({ ok: true });
   } finally {
     await own.close();
+  }
+});
+
+test('nor does a replica that has just taken over, however long it was up; and what the old primary admitted starts by a new admission', async () => {
+  const config = testConfig({ timing: { restartGraceMs: 1_000 } });
+  const port = await freePort();
+  const primary = await startRedis({ args: ['--port', String(port), '--bind', '127.0.0.1'] });
+  const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(port)] });
+  try {
+    const [before, after] = [openGate(primary.client(), config), openGate(replica.client(), config)];
+    const queue = openQueue({ redis: primary.client(), config });
+    const record = testRecord(config);
+    await queue.submit([{ record, blobs: { prompt: 'x', schema: null, env: '{}' } }]);
+    await queue.close();
+    await sleep(2_100);
+    await before.read(reading(1));
+    expect(await reserve(before, config, 'token')).toMatchObject({ ok: true });
+    await primary.client().wait(1, 10_000);
+    await primary.kill();
+    const client = replica.client();
+    await client.replicaof('NO', 'ONE');
+
+    const start = (token: string): Promise<unknown> => openTransitions(client, config).start({ record, node: 'n', nonce: token, token, cost: {}, ttlMs: 60_000 });
+    expect(await start('token')).toEqual({ answer: 'lapsed' });
+    expect(await reserve(after, config, 'a')).toMatchObject({ ok: false, reason: 'restart' });
+    await waitUntil(async () => (await reserve(after, config, 'b')).ok, { what: 'the grace to end' });
+    expect(await start('b')).toMatchObject({ answer: 'yes' });
+  } finally {
+    await replica.close();
+    await primary.close();
   }
 });
 
