@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { openGate } from '#gate';
 import { keys, queueName } from '#store';
+import { monitorCommands } from '../support/monitor.js';
 import { sleep, waitUntil } from '../support/wait-until.js';
 import { openFlow, untilThere, type FlowBox } from './flow-box.js';
 import { problemsAtRest } from './oracle.js';
@@ -31,16 +32,14 @@ async function startOrder(redis: Redis): Promise<string[]> {
 
 /** What the workers of the lanes sent in that time: asking the gate, fetching tickets, looking for stalled ones. */
 async function laneCommands(redis: Redis, ms: number): Promise<{ all: string[][]; fetches: string[][] }> {
-  const monitor = await redis.monitor();
   const all: string[][] = [];
-  monitor.on('monitor', (_time: string, words: string[], source: string) => {
-    if (source === 'lua') return;
+  const monitor = await monitorCommands(redis, (words) => {
     const [name = ''] = words;
     const ofQueue = words.some((word) => word.startsWith(`${keys.bull}:`)) && name !== 'exists';
     if (ofQueue || words.some((word) => word.includes('"darkSlots"'))) all.push(words);
   });
   await sleep(ms);
-  monitor.disconnect();
+  monitor.close();
   const queue = queueName('claude', box.settings().nodeId);
   return { all, fetches: all.filter((words) => words.includes(`${keys.bull}:${queue}:pc`)) };
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { operations as gate } from '#gate/lua';
+import { monitorCommands } from '../../support/monitor.js';
 import { sleep, waitUntil } from '../../support/wait-until.js';
 
 /** The commands that clients send to a Redis, by MONITOR; those that scripts run inside are left out. */
@@ -8,6 +9,8 @@ export type Overheard = {
   fetches(): number;
   reserves(lane: string): number;
   others(): string[][];
+  /** How many commands there were in all, but for the marks of `settle`. */
+  all(): number;
   /** Forgets what was heard so far. */
   clear(): Promise<void>;
   /** Everything sent before this has been heard when it resolves. */
@@ -17,10 +20,7 @@ export type Overheard = {
 
 export async function overhear(redis: Redis): Promise<Overheard> {
   const heard: string[][] = [];
-  const monitor = await redis.monitor();
-  monitor.on('monitor', (_time: string, args: string[], source: string) => {
-    if (source !== 'lua') heard.push(args);
-  });
+  const monitor = await monitorCommands(redis, (args) => heard.push(args));
   let marks = 0;
   const settle = async (): Promise<void> => {
     marks += 1;
@@ -32,12 +32,13 @@ export async function overhear(redis: Redis): Promise<Overheard> {
     fetches: () => heard.filter(isFetch).length,
     reserves: (lane) => heard.filter((args) => isReserve(args) && args.at(-1)?.includes(`"lane":"${lane}"`)).length,
     others: () => heard.filter((args) => !isFetch(args) && !isReserve(args) && !isStalledCheck(args) && args[0]?.toLowerCase() !== 'echo'),
+    all: () => heard.filter(([name]) => name?.toLowerCase() !== 'echo').length,
     async clear() {
       await settle();
       heard.length = 0;
     },
     settle,
-    close: () => monitor.disconnect(),
+    close: () => monitor.close(),
   };
 }
 
