@@ -42,9 +42,10 @@ export function contradiction(field: string, seen: string, allowed: string): Pro
   return { code: 'CMO_E_UNSATISFIABLE', field, seen, allowed, nearest: null };
 }
 
-/** Null when the number is right. Text is never a number here: the door that reads text converts it. */
+/** Null when the number is right. Text is never a number here (the door that reads text converts it), but what it says is the nearest one. */
 export function checkNumber(field: string, value: unknown, { min, max, whole }: NumberRule): Problem | null {
   if (typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))) return null;
-  const near = typeof value === 'number' && !Number.isNaN(value) ? Math.min(max, Math.max(min, whole ? Math.round(value) : value)) : null;
+  const meant = typeof value === 'string' && value.trim() !== '' ? Number(value) : numberOf(value);
+  const near = Number.isNaN(meant) ? null : Math.min(max, Math.max(min, whole ? Math.round(meant) : meant));
   return wrongValue(field, value, `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`, near === null ? null : String(near));
 }

@@ -10,9 +10,11 @@ import { processFacts, readAnswer, reading } from './stream-reader.js';
 const SENTENCE_MAX = 400;
 /** Sentences that begin as only the CLI begins them; which failure they are the classifier finds out. */
 const CLI_SENTENCE = {
-  claude: /^(?:api error(?:: (?:\d{3}\b|rate limit reached|request rejected|server is temporarily|connection\b|extra usage|claude )| \()|prompt is too long(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
+  claude: /^(?:api error(?:: (?:\d{3}\b|\{|rate limit reached|request (?:rejected|timed out|was aborted)|server is temporarily|connection\b|unable to connect|fetch failed|terminated$|the socket connection|network error|internal server error|overloaded\b|repeated \d{3}\b|extra usage|claude(?:'s response)? )| \()|exceeded usd budget\b|prompt is too long(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
   codex: /^(?:exceeded retry limit, last status:|unexpected status \d{3} |stream disconnected before completion:|selected model is at capacity\b|codex ran out of room\b)/i,
 };
+/** What the CLI prints on lines of their own behind its sentence: the reset, and what a person could buy. */
+const GOES_ON = /^(?:·\s*)?(?:(?:your )?limits? will reset\b|resets?\b|\/(?:upgrade|extra-usage|usage-credits|rate-limit-options|login|model)\b)/i;
 /** codex writes its progress, and with it the agent's words, on stderr in this mode: the cause stands at the very end. */
 const STDERR_LINES = 5;
 
@@ -53,11 +55,11 @@ export class TextReader implements RunReader {
     const text = stripAnsi(Buffer.concat(this.pieces).toString('utf8')).trim();
     const flooded = this.total > this.limit || exit.flooded === true ? this.total : null;
     const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
-    const last = lines[lines.length - 1] ?? '';
-    const sentence = vendorSentence(exit.exitCode === 0 ? (lines.length === 1 ? last : '') : last, this.cli);
+    const start = lastSentence(lines);
+    const sentence = exit.exitCode === 0 && start > 0 ? null : vendorSentence(lines.slice(start).join(' '), this.cli);
     const cut = exit.spawnError !== null || exit.timedOut || exit.silent || exit.signal !== null || exit.exitCode !== 0 || flooded !== null;
     const terminal = sentence !== null ? 'failed' : cut || text === '' ? null : 'completed';
-    const work = sentence === null ? text : lines.slice(0, -1).join('\n');
+    const work = sentence === null ? text : lines.slice(0, start).join('\n');
     const folded = { terminal, text: terminal === 'completed' ? text : null, partial: terminal === 'completed' ? null : partialOf(work) } as const;
     const answer = readAnswer(folded, exit);
     const facts: RunFacts = {
@@ -78,6 +80,13 @@ export class TextReader implements RunReader {
     const began = exit.spawnError !== null || (this.total === 0 && exit.exitCode !== null && exit.exitCode !== 0) ? 'no' : 'unknown';
     return reading(facts, answer, folded, { usage: null, began, session: null, toolCalls: 0 });
   }
+}
+
+/** Where the last line begins, with what it goes on from. */
+function lastSentence(lines: string[]): number {
+  let start = Math.max(0, lines.length - 1);
+  while (start > 0 && GOES_ON.test(plainText(lines[start] ?? ''))) start -= 1;
+  return start;
 }
 
 function vendorSentence(line: string, cli: VendorCli): string | null {

@@ -1,7 +1,7 @@
 import type { FailureClass } from '#contract';
 import type { Channel, RunFacts, Verdict } from './facts.js';
 import { firstStep } from './first-step.js';
-import { brokeOnTheWay, kindClass, statusClass } from './kinds.js';
+import { brokeOnTheWay, kindClass, openKindClass, statusClass } from './kinds.js';
 import { believable, plainText, statedReset, windowLength } from './reset-time.js';
 import { DENIAL_TEXTS, FAILURE_TEXTS, NOISE_LINE, WHOLE_OUTPUT_TEXTS, textClass, type FailureText } from './texts.js';
 
@@ -78,7 +78,7 @@ function channelFailure({ cli, channel }: Pick<RunFacts, 'cli' | 'channel'>): Fo
   if (denied) return { class: denied.class, words };
   const plain = firstMatch(sentences, cli, WHOLE_OUTPUT_TEXTS);
   const byText = firstMatch(sentences, cli, FAILURE_TEXTS);
-  const found = plain?.class ?? kindClass(channel.kinds, cli) ?? byText?.class ?? statusClass(channel.status) ?? (brokeOnTheWay(channel.kinds) ? 'transient' : null);
+  const found = plain?.class ?? kindClass(channel.kinds, cli) ?? byText?.class ?? statusClass(channel.status) ?? openKindClass(channel.kinds) ?? (brokeOnTheWay(channel.kinds) ? 'transient' : null);
   if (found === null) return rejectedWindow(channel) ? { class: 'usage_limit', words } : null;
   if (found === 'rate_limit' && rejectedWindow(channel)) return { class: 'usage_limit', words };
   return { class: found, words, ...(byText?.class === found && byText.boxWide ? { boxWide: true } : {}) };

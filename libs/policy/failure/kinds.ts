@@ -5,7 +5,7 @@ import type { VendorCli } from './facts.js';
  * The vendors' machine words, in snake case: `assistant.error`, `api_error_type`, `terminal_reason` and `subtype` of claude;
  * `codex_error_info` of the session file, `type` and `code` of an error body of codex. Words that leave the class open
  * (`unknown`, `other`, `api_error`, `invalid_request_error`, `rate_limit` which both limits carry) are not here on purpose:
- * the sentence or the status decides then.
+ * the sentence or the status decides then, and only where neither does, OPEN_KINDS.
  */
 const KINDS: Record<VendorCli, Record<string, FailureClass>> = {
   claude: {
@@ -54,20 +54,35 @@ const KINDS: Record<VendorCli, Record<string, FailureClass>> = {
     rate_limit_exceeded: 'rate_limit',
     cyber_policy: 'content_refused',
     invalid_prompt: 'content_refused',
+    content_policy_violation: 'content_refused',
     content_filter: 'content_refused',
     sandbox_error: 'environment',
   },
+};
+
+const OPEN_KINDS: Record<string, FailureClass> = {
+  rate_limit: 'rate_limit',
+  rate_limit_error: 'rate_limit',
+  not_found_error: 'model_unavailable',
+  invalid_request: 'deterministic',
+  invalid_request_error: 'deterministic',
 };
 
 /** Words that name what failed on the way; their status says more, else it was the connection. */
 const ON_THE_WAY = new Set(['http_connection_failed', 'response_stream_connection_failed', 'response_stream_disconnected', 'response_too_many_failed_attempts']);
 
 export function kindClass(kinds: readonly string[], cli: VendorCli): FailureClass | null {
-  const table = KINDS[cli];
-  for (const kind of kinds) {
-    if (Object.hasOwn(table, kind)) return table[kind] ?? null;
-  }
-  return null;
+  return firstIn(KINDS[cli], kinds);
+}
+
+/** The words that say little: what is left when neither a sentence nor a status was understood. */
+export function openKindClass(kinds: readonly string[]): FailureClass | null {
+  return firstIn(OPEN_KINDS, kinds);
+}
+
+function firstIn(table: Record<string, FailureClass>, kinds: readonly string[]): FailureClass | null {
+  const known = kinds.find((kind) => Object.hasOwn(table, kind));
+  return known === undefined ? null : (table[known] ?? null);
 }
 
 export function brokeOnTheWay(kinds: readonly string[]): boolean {

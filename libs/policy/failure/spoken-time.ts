@@ -33,9 +33,13 @@ const MONTH_WORD = String.raw`([A-Za-zÀ-ÿ]{3,10})\.?`;
 
 const MONTH_FIRST = new RegExp(String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?${MONTH_WORD}\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`, 'i');
 const DAY_FIRST = new RegExp(String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?(\d{1,2})(?:st|nd|rd|th|\.|º)?\s+(?:(?:de|of)\s+)?${MONTH_WORD}(?:,?\s+(?:de\s+)?(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`, 'i');
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z\b|[+-]\d{2}:?\d{2})?)?/;
+/** Year first: ISO, and the numeric dates of the locales that write so (`2026/11/22 12:00`, `2026年11月22日 12:00`). */
+const ISO = /^(\d{4})\s?[-/年]\s?(\d{1,2})\s?[-/月]\s?(\d{1,2})日?(?:(?:T|,?\s?)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?!\s*[ap]\.?m)\s*(Z\b|[+-]\d{2}:?\d{2})?)?/i;
 const CLOCK_ONLY = new RegExp(`^(?:(today|tomorrow|[A-Za-z]{3,9}day|sun|mon|tue|wed|thu|fri|sat)\\.?,?\\s+(?:at\\s+)?)?${CLOCK}(?:\\s+(today|tomorrow))?`, 'i');
 const AFTER = /^(?:about |around |~)?((?:\d{1,6}(?:\.\d{1,3})?\s*(?:weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|w|d|h|m|s)(?![a-z])[\s,]*(?:and\s+)?){1,5})/i;
+
+/** `2:30:00` and `2:30` after "in": hours first, as a clock has them. */
+const COUNTDOWN = /^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?!\s*[ap]\.?m|[\d:])/i;
 
 /** @param text begins where the time should stand. @param relative whether a bare duration is meant (after "in", "after"). */
 export function spokenTime(text: string, relative: boolean): SpokenTime | null {
@@ -44,7 +48,9 @@ export function spokenTime(text: string, relative: boolean): SpokenTime | null {
 
 function after(text: string): SpokenTime | null {
   if (/^(?:less than|under) (?:a|one|1) minute\b/i.test(text)) return { kind: 'after', ms: 60_000 };
-  const run = AFTER.exec(text)?.[1];
+  const countdown = COUNTDOWN.exec(text);
+  if (countdown) return { kind: 'after', ms: (Number(countdown[1]) * 3600 + Number(countdown[2]) * 60 + Number(countdown[3] ?? 0)) * 1000 };
+  const run = AFTER.exec(text.replace(/^(?:an?|one)\s+(?=(?:week|day|hour|minute|second)\b)/i, '1 '))?.[1];
   if (run === undefined) return null;
   let ms = 0;
   for (const [, amount, unit] of run.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/gi)) {

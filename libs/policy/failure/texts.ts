@@ -16,6 +16,7 @@ const text = (source: string) => new RegExp(source, 'i');
 export const LIMIT_TEXTS: readonly FailureText[] = [
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^claude (?:ai |max |pro )?usage limit reached${LIMIT_END}`), since: '1.0' },
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^(?:(?:5|five)-hour|session|daily|weekly|monthly|usage|opus(?: \d[\d.]*)?(?: weekly)?|sonnet(?: weekly)?|fable(?: \d)?(?: weekly)?) limit reached${LIMIT_END}`), since: '1.0.9x: "5-hour limit reached"' },
+  { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^limit reached ?[·|-] ?resets?\b`), since: '2.0.2x, with "/upgrade" behind it' },
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have) (?:hit|reached|exceeded) your (?:[\w.'-]+ ){0,5}limit${LIMIT_END}`), since: '2.0 "your limit", 2.1 "session", "weekly", "5-hour", "individual spend"' },
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`^you(?:'re| are) (?:now )?out of (?:extra usage|usage credits|credits)${LIMIT_END}`), since: '2.1' },
   { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`^you(?:'ve| have)? ?(?:hit|reached) (?:usage )?your (?:[\w.'-]+ ){0,4}(?:usage )?limit${LIMIT_END}`), since: '0.19 with its typo, 0.4x on' },
@@ -49,28 +50,30 @@ export const FAILURE_TEXTS: readonly FailureText[] = [
   ...DENIAL_TEXTS,
   ...LIMIT_TEXTS,
   { cli: 'claude', class: 'usage_limit', pattern: text(String.raw`\b(?:usage|session|weekly|5-hour|opus|sonnet) limit reached\b|\bhit your (?:[\w.'-]+ ){0,5}limit\b|\bout of extra usage\b|\byour limit will reset\b`) },
-  { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`\b(?:hit (?:usage )?your usage limit|usage[_ ]limit[_ ](?:has been )?(?:reached|exceeded)|insufficient[_ ]quota|exceeded your current quota|out of credits|spend cap)\b`) },
+  { cli: 'codex', class: 'usage_limit', pattern: text(String.raw`\b(?:hit (?:usage )?your usage limit|usage[_ ]limit[_ ](?:has been )?(?:reached|exceeded)|insufficient[_ ]quota|exceeded your current quota|out of credits|spend cap|(?:hit|reached|exceeded) (?:its|your|the) (?:[\w'-]+ ){0,2}spend(?:ing)? limit)\b`) },
   ...LOGIN_TEXTS,
 
   // The box. Disk full first: its line often ends in the name of something else that failed.
   { class: 'environment', pattern: text(String.raw`\bno space left on device\b|\benospc\b|\bdisk quota exceeded\b|\bedquot\b|\bos error (?:28|122)\b`), boxWide: true, anytime: true },
-  { class: 'killed', pattern: text(String.raw`\bheap out of memory\b|\breached heap limit\b|\bout of memory\b|\boom[- ]?kill`), anytime: true },
+  { class: 'killed', pattern: text(String.raw`\bheap out of memory\b|\breached heap limit\b|\bout of memory\b|\boom[- ]?kill|\bstd::bad_alloc\b|\bcannot allocate memory\b`), anytime: true },
   { class: 'environment', pattern: text(String.raw`\bcannot be used with root/sudo privileges\b`) },
   { class: 'environment', pattern: text(String.raw`\bcodex-linux-sandbox was required\b|^(?:error: )?bwrap: |\bsandbox error:|\bno permissions to create a new namespace\b|\blandlock\b.*\b(?:fail|not able|unsupported)|\bseccomp (?:setup|backend) error\b`) },
-  { class: 'environment', pattern: text(String.raw`\bcodex_home points to\b|\bcommand not found\b|\bcannot execute\b|\bexec format error\b|\berror while loading shared libraries\b|\bversion .?glibc|\bread-only file system\b|\berofs\b`) },
+  { class: 'environment', pattern: text(String.raw`\bcodex_home\b|\bcommand not found\b|\bcannot execute\b|\bexec format error\b|\berror while loading shared libraries\b|\bversion .?glibc|\bread-only file system\b|\berofs\b|\beacces\b|\beperm\b|\bos error (?:1|13|30)\b`) },
+  { class: 'environment', pattern: text(String.raw`\bcannot find (?:module|package) '|^(?:\S*/)?env: .*\bno such file\b|\bspawn \S+ enoent\b|\bmissing optional dependency\b|\bunsupported platform\b|\bnative binary not installed\b`) },
+  { class: 'environment', pattern: text(String.raw`\bself[- ]signed certificate\b|\bunable to (?:get (?:local )?issuer certificate|verify the first certificate)\b|\bcertificate (?:has expired|verify failed)\b`) },
 
   // Ours to mend: the same call fails the same way.
-  { class: 'deterministic', pattern: text(String.raw`\b(?:unknown|unrecognized|unexpected|invalid) (?:option|argument|flag|subcommand|value)\b|\bmissing required argument\b|\brequired arguments were not provided\b|\bthe argument .* cannot be used\b|\brequires --verbose\b`) },
+  { class: 'deterministic', pattern: text(String.raw`\b(?:unknown|unrecognized|unexpected|invalid) (?:option|argument|flag|subcommand|value)\b|\bmissing required argument\b|\brequired arguments were not provided\b|\bthe argument .* cannot be used\b|\brequires --verbose\b|\boption '.*' argument (?:missing|.*\bis invalid)|\btoo many arguments\b|\ba value is required for\b`) },
   { class: 'deterministic', pattern: text(String.raw`\bnot inside a trusted directory\b|\binput exceeds the maximum length\b|\bsession id .* is already in use\b|\bno conversation found with session id\b|\bno rollout found for thread id\b|\bno (?:thread|conversation) with id\b`) },
-  { class: 'deterministic', pattern: text(String.raw`\berror loading (?:config|configuration|rules)|\btoml parse error\b|\bfailed to (?:load|parse) (?:config|settings)|\binvalid settings\b`) },
+  { class: 'deterministic', pattern: text(String.raw`\berror loading (?:config|configuration|rules)|\btoml parse error\b|\bfailed to (?:load|parse) (?:config|settings)|\binvalid settings\b|\berror processing settings\b|\binvalid json provided\b|\binvalid mcp config|\bmcp config file not found\b|\bmodel provider .* not found\b|\bno such file or directory \(os error 2\)`) },
   { class: 'deterministic', pattern: text(String.raw`\binvalid_json_schema\b|\binvalid (?:json )?schema\b|\boutput schema\b.*\b(?:not|fail|invalid)|\bfailed to read output schema\b|--json-schema\b`) },
   { cli: 'claude', class: 'transient', pattern: text(String.raw`\bconfiguration file at .* is corrupted\b`) },
   { cli: 'claude', class: 'transient', pattern: text(String.raw`\binput must be provided either through stdin\b|\bno stdin data received\b`) },
   { cli: 'codex', class: 'transient', pattern: text(String.raw`\bno prompt provided\b`) },
 
   // The vendor's judgement of the task.
-  { class: 'content_refused', pattern: text(String.raw`\bviolate (?:our|anthropic's|openai's) usage polic|\bappears to violate\b|\bsafeguards flagged\b|\bflagged (?:for|as) (?:possible |potential(?:ly)? )?\w+|\bcontent[_ ](?:filter|policy)\b|\bcyber_policy\b|\binvalid_prompt\b|\bunable to respond to this request\b|\bcontent filtering policy\b`) },
-  { class: 'deterministic', pattern: text(String.raw`\bprompt is too long\b|\brequest too large\b|\bcontext[_ ](?:length|window)(?:_| )?(?:exceed|limit)?|\bran out of room\b|\bmax_output_tokens\b|\boutput token maximum\b|\bmaximum number of turns\b|\bmax turns\b|\bbudget (?:exhausted|exceeded)\b|\btoken budget\b|\bimage (?:poisoning|was too large)\b|\bpdf (?:too large|is password protected|file was not valid)\b|\btool use concurrency issues\b|\bduplicate tool_use id\b`) },
+  { class: 'content_refused', pattern: text(String.raw`\bviolates? (?:our|anthropic's|openai's) usage polic|\bappears to violate\b|\bsafeguards flagged\b|\bflagged (?:for|as) (?:possible |potential(?:ly)? )?\w+|\bcontent[_ ](?:filter|policy)(?:_violation)?\b|\bcyber_policy\b|\binvalid_prompt\b|\bunable to respond to this request\b|\bcontent filtering policy\b`) },
+  { class: 'deterministic', pattern: text(String.raw`\bprompt is too long\b|\brequest too large\b|\bcontext[_ ](?:length|window)(?:_| )?(?:exceed|limit)?|\bran out of room\b|\bmax_output_tokens\b|\boutput token maximum\b|\bmaximum number of turns\b|\bmax turns\b|\bbudget (?:exhausted|exceeded)\b|\bexceeded usd budget\b|\btoken budget\b|\bimage (?:poisoning|was too large)\b|\binvalid image\b|\bpdf (?:too large|is password protected|file was not valid)\b|\btool use concurrency issues\b|\bduplicate tool_use id\b`) },
 
   // The model.
   { class: 'model_unavailable', pattern: text(String.raw`\bissue with the selected model\b|\bmodel_not_found\b|\bmodel[ _']?.{0,80}\b(?:does not exist|not found|is not supported|is not available|not have access to it)\b|\bmodel requires a newer version\b|\binvalid model name\b|\bnot available with the claude \w+ plan\b|\bunsupported model\b`) },
@@ -90,7 +93,7 @@ export const FAILURE_TEXTS: readonly FailureText[] = [
 ];
 
 /** Lines of the CLIs' own logs and notices beside which the cause stands, if there is one. */
-export const NOISE_LINE = /^(?:reading (?:prompt|additional input) from stdin|warn(?:ing)?\b[:\s]|\S+T\S+Z?\s+(?:trace|debug|info|warn)\b|\[?(?:trace|debug|info|warn)\b|npm (?:notice|warn)|hook: |mcp (?:client|startup|server)\b|mcp: |\s+at\s|deprecationwarning|\(node:\d+\)|\(use `node )/i;
+export const NOISE_LINE = /^(?:reading (?:prompt|additional input) from stdin|warn(?:ing)?\b[:\s]|\S+T\S+Z?\s+(?:trace|debug|info|warn)\b|\[?(?:trace|debug|info|warn)\b|npm (?:notice|warn)|hook: |mcp (?:client|startup|server)\b|mcp: |at (?:async |new )?(?:[\w$.<>]+(?: \[as [^\]]+\])?(?: \(|$)|(?:file|node):|\/)|node\.js v\d|deprecationwarning|\(node:\d+\)|\(use `node )/i;
 
 export function textClass(sentence: string, cli: VendorCli, texts: readonly FailureText[]): FailureText | null {
   return texts.find((entry) => (entry.cli === undefined || entry.cli === cli) && entry.pattern.test(sentence)) ?? null;

@@ -1,5 +1,5 @@
 /** How the CLI's own sandbox says that it could not start: at the beginning of a command's output. */
-const SANDBOX_ERROR = /^\s*(?:bwrap: |(?:error: )?(?:codex-linux-sandbox|landlock|seccomp)\b|sandbox(?:-exec)?: |thread 'main' panicked at .*sandbox|error applying legacy linux sandbox)/i;
+const SANDBOX_ERROR = /^\s*(?:bwrap: |(?:error: )?(?:codex-linux-sandbox|landlock|seccomp)\b|sandbox(?:-exec)?: |thread 'main' panicked at .*sandbox|error (?:running|applying) (?:landlock|seccomp|legacy linux sandbox)\b)/i;
 
 /**
  * The one place where a tool's output is evidence: a turn all of whose commands died in the CLI's own sandbox did nothing,

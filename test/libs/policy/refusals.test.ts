@@ -135,7 +135,7 @@ describe('the config of a decision', () => {
 
   test('is refused for what it gets wrong, all at once', () => {
     expect(read({ models: { codx: {}, codex: { blanced: 'x', fast: 3 } }, preference: { first: 'claud', weightPoints: '9' }, pressure: { tight: 165 } })).toEqual([
-      ['models', 'codex'], ['models.codex', 'balanced'], ['models.codex.fast', null], ['preference.first', 'claude'], ['preference.weightPoints', null], ['pressure.tight', '100'],
+      ['models', 'codex'], ['models.codex', 'balanced'], ['models.codex.fast', null], ['preference.first', 'claude'], ['preference.weightPoints', '9'], ['pressure.tight', '100'],
     ]);
   });
 });

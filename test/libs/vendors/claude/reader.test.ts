@@ -130,6 +130,10 @@ describe('plain text', () => {
     ['API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 'overloaded'],
     ['API Error (Request timed out.)', 'transient'],
     ['Prompt is too long', 'deterministic'],
+    ['API Error: Unable to connect to API (ECONNREFUSED)', 'transient'],
+    ['API Error: The socket connection was closed unexpectedly.', 'transient'],
+    ["API Error: Claude's response exceeded the 32000 output token maximum.", 'deterministic'],
+    ['Error: Exceeded USD budget (0.01)', 'deterministic'],
     ['Execution error', 'transient'],
   ])('that is only "%s" is %s', (text, expected) => {
     for (const exitCode of [0, 1]) expect(run('claude', text, { exitCode }, { mode: 'text' }).reading).toMatchObject({ ok: false, failure: { class: expected } });
@@ -139,6 +143,14 @@ describe('plain text', () => {
     for (const text of ['Done. The banner reads: ' + limit, `Two lines.\n${limit}`, "You've hit your usage limit banner is now translated.", 'Usage limit reached handler added.']) {
       expect(run('claude', text, { exitCode: 0 }, { mode: 'text' }).reading).toMatchObject({ ok: true, text });
     }
+  });
+
+  test('that is a vendor sentence over several lines is a failure, with its reset', () => {
+    for (const text of ["You've hit your limit ·\n  resets 5am (UTC)", '5-hour limit reached ∙ resets 5am\n     /upgrade to increase your usage limit.']) {
+      for (const exitCode of [0, 1]) expect(run('claude', text, { exitCode }, { mode: 'text' }).reading).toMatchObject({ ok: false, failure: { class: 'usage_limit', resetsAt: '2026-11-30T05:00:00.000Z' }, partial: null });
+    }
+    expect(run('claude', `Two lines.\n${limit}\n/upgrade to do more`, { exitCode: 0 }, { mode: 'text' }).reading.ok).toBe(true);
+    expect(run('claude', `Half the work.\n${limit}\n/upgrade to do more`, { exitCode: 1 }, { mode: 'text' }).reading).toMatchObject({ failure: { class: 'usage_limit' }, partial: 'Half the work.' });
   });
 
   test('with a vendor sentence at its end and a failed exit keeps the rest as a partial', () => {
