@@ -15,7 +15,7 @@ export function refuse(error: ErrorBody): never {
 }
 
 /** Headers that let a client of another version notice, and one place where a thrown thing becomes an answer. */
-export function installAnswers(app: FastifyInstance, log: Log): void {
+export function installAnswers(app: FastifyInstance, log: Log, problems: () => string[] = () => []): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.header(VERSION_HEADER, VERSION).header(PROTOCOL_HEADER, String(PROTOCOL));
   });
@@ -23,7 +23,7 @@ export function installAnswers(app: FastifyInstance, log: Log): void {
     send(reply, errorBody('CMO_E_USAGE', `no route ${request.method} ${pathOf(request.url)}`, { fix: 'cmo and its daemon may be of different versions: `cmo status` shows both' }), 404);
   });
   app.setErrorHandler((error, request, reply) => {
-    const body = bodyOf(error);
+    const body = isRedisAway(error) ? { ...bodyOf(error), details: [...problems().filter((problem) => problem.startsWith('Redis ')), 'nothing was recorded; agents that run go on'] } : bodyOf(error);
     if (body.code === 'CMO_E_BUG') log.error({ err: error, route: request.routeOptions.url ?? null }, 'a request ended in a bug');
     send(reply, body);
   });

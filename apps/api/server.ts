@@ -46,7 +46,7 @@ export async function createApi(resources: ApiResources): Promise<Api> {
   let closing = false;
   const lent = lending(resources.lend);
   const ends = watchEnds(resources.records, resources.changes);
-  installAnswers(app, resources.log);
+  installAnswers(app, resources.log, () => resources.daemon.health().problems);
   submitRoute(app, resources);
   dispatchRoute(app, resources, ends, lent);
   listRoute(app, resources);

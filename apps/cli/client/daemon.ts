@@ -19,6 +19,8 @@ export type DaemonCall = Omit<Call, 'timeoutMs'> & {
 export type EnsureDaemon = () => Promise<{ ok: true } | { ok: false; error: ErrorBody }>;
 /** How long a call goes on trying while the daemon or its Redis comes back, ms. */
 const PATIENCE_MS = 60_000;
+/** The same for a call that somebody waits for to be taken, while the daemon answers that its Redis is away: a restart is ridden out, no more. */
+const REDIS_AWAY_MS = 5_000;
 const MOST_PAUSE_MS = 1_000;
 
 export class DaemonClient {
@@ -39,8 +41,9 @@ export class DaemonClient {
    */
   async call<T>(call: DaemonCall): Promise<Outcome<T>> {
     const { daemon, timeoutMs = 30_000, ...request } = call;
-    let until: number | null = null;
+    let since: number | null = null;
     let last = errorBody('CMO_E_DAEMON');
+    const patienceMs = (): number => (daemon === 'start' && last.code === 'CMO_E_REDIS' ? Math.min(this.patienceMs, REDIS_AWAY_MS) : this.patienceMs);
     for (let pause = 20; ; pause = Math.min(MOST_PAUSE_MS, pause * 2)) {
       this.trustSockets();
       const got = await exchange(this.paths.apiSocket, { ...request, timeoutMs });
@@ -78,8 +81,8 @@ export class DaemonClient {
           break;
       }
       // From the first failure: a poll may have waited for minutes before it broke.
-      until ??= performance.now() + this.patienceMs;
-      if (performance.now() > until) return { ok: false, error: last };
+      since ??= performance.now();
+      if (performance.now() - since > patienceMs()) return { ok: false, error: last };
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

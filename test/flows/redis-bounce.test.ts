@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { isEnded, type DispatchRow, type HealthData } from '#contract';
+import { call } from '../apps/daemon/home.js';
+import { startRedis, type TestRedis } from '../support/redis.js';
+import { sleep, waitUntil } from '../support/wait-until.js';
+import { openFlow, untilThere, type FlowBox } from './flow-box.js';
+import { problemsAtRest } from './oracle.js';
+
+let box: FlowBox;
+let server: TestRedis;
+afterEach(async () => {
+  await box.close();
+  await server.close();
+});
+
+/** Longer than ioredis' longest pause (1 s), BullMQ's after a failed wait (5 s), and the time after which a wait is asked again. */
+const AWAY_MS = 15_000;
+
+const ready = (): ReturnType<typeof call<HealthData>> => call<HealthData>(box.paths.apiSocket, 'GET', '/readyz');
+
+test('fifteen seconds without Redis: agents go on, what waits and what comes back later starts without a person, and it is told meanwhile', async () => {
+  server = await startRedis();
+  box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
+  await box.up();
+  const go = join(box.folder, 'go');
+  const submit = (prompts: string[], ...flags: string[]): Promise<string[]> => Promise.all(prompts.map((prompt) => box.submit(prompt, ...flags)));
+  // Eight places: six are held until long after, two are used by turns.
+  const held = [...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'codex')), ...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'claude'))];
+  await waitUntil(() => box.ledger().length === 6, { what: 'six agents to run' });
+  const [ending] = await submit(['[[sim:slow seconds=5]]'], '--read-only', '--pin', 'codex');
+  const failing = await submit(Array<string>(4).fill('[[sim:empty times=1 then=echo]]'), '--role', 'research');
+  const later = await submit(Array<string>(4).fill('[[sim:echo]]'), '--role', 'research', '--not-before', '6s');
+  const queued = await submit(Array<string>(6).fill('[[sim:slow seconds=1]]'), '--read-only');
+  const ids = [...held, ending ?? '', ...failing, ...later, ...queued];
+  await waitUntil(async () => (await box.ls()).some(({ state }) => state === 'retrying'), { what: 'one to wait for its retry' });
+  expect(await ready()).toMatchObject({ ok: true, data: { problems: [] } });
+
+  const daemon = box.daemon();
+  await server.stop();
+  const away = performance.now();
+  expect(await waitUntil(async () => ((seen) => (seen.ok ? null : seen.error))(await ready()), { what: 'readiness to turn red' })).toMatchObject({ code: 'CMO_E_REDIS' });
+  expect(await call(box.paths.apiSocket, 'GET', '/healthz')).toMatchObject({ ok: true });
+  const submitting = box.start(['submit', '--json'], { input: 'nobody takes it' });
+  await sleep(Math.max(AWAY_MS - (performance.now() - away), 0));
+  // Whoever types is told long before that.
+  expect(submitting.child.exitCode).toBe(5);
+  const refused = await submitting.ended;
+  expect(JSON.parse(refused.stdout)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', message: expect.stringMatching(/Redis/) as string, details: [expect.stringMatching(/^Redis has not answered for/), expect.stringMatching(/nothing was recorded/)], fix: expect.stringMatching(/cmo doctor/) as string } });
+  expect((await ready()).ok).toBe(false);
+  // Agents are nobody's hostages: this one ended meanwhile.
+  expect(box.ledger().filter(({ event, attempt }) => event === 'end' && attempt === `${ending}.1`)).toHaveLength(1);
+
+  await server.start();
+  await waitUntil(async () => (await ready()).ok, { what: 'readiness to come back' });
+  const rest = ids.filter((id) => !held.includes(id));
+  const rows = await ended(rest);
+  expect(rows.map(({ state }) => state)).toEqual(rest.map(() => 'succeeded'));
+  writeFileSync(go, '');
+  await ended(ids);
+  expect(box.daemon()).toBe(daemon);
+  const health = await ready();
+  if (health.ok) expect(health.data.lanes.map(({ replaced }) => replaced)).toEqual([0, 0]);
+  expect(await problemsAtRest(box, ids)).toEqual([]);
+}, 120_000);
+
+function ended(ids: readonly string[]): Promise<DispatchRow[]> {
+  return waitUntil(
+    async () => {
+      const rows = (await box.ls().catch(() => [])).filter(({ id, state }) => ids.includes(id) && isEnded(state));
+      return rows.length === ids.length ? rows : null;
+    },
+    { what: `all ${ids.length} to end`, timeoutMs: 60_000, everyMs: 300 },
+  );
+}
