@@ -1,8 +1,10 @@
 import { CmoError, type StatusData } from '#contract';
 import { DaemonClient } from '../client/daemon.js';
+import { lastEndOf } from '../client/last-end.js';
 import { command } from '../command.js';
 import { OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData } from '../output/json.js';
+import { lastEndText } from '../output/last-end-text.js';
 import { statusText } from '../output/status-text.js';
 
 export const status = command({
@@ -16,9 +18,15 @@ export const status = command({
   notes: ['It asks a daemon that runs, and starts none.'],
   async run(_input, context) {
     const data = await askStatus(context.paths);
-    if (context.json) printData(context, 'cmo.status/1', data === null ? { up: false } : { up: true, ...data });
-    else if (data === null) context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
-    else for (const text of statusText(data, context.paint, context.now())) context.output.line(text);
+    const now = context.now();
+    const ended = await lastEndOf(context.paths, now, data !== null);
+    if (context.json) {
+      printData(context, 'cmo.status/1', data === null ? { up: false, ended } : { up: true, ...data, ended });
+      return 0;
+    }
+    if (data === null) context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
+    else for (const text of statusText(data, context.paint, now)) context.output.line(text);
+    if (ended !== null) context.output.line(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
     return 0;
   },
 });

@@ -2,10 +2,12 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VERSION, type StatusData } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
+import { lastEndOf } from '../client/last-end.js';
 import { askStatus } from '../commands/status.js';
 import { laneProblems } from '../request/lane-problems.js';
 import { controlLines } from '../output/control-text.js';
 import { paintFor } from '../output/paint.js';
+import { lastEndText } from '../output/last-end-text.js';
 import { durationText } from '../output/time-text.js';
 import { askProgram } from './ask-program.js';
 import { childEnvironmentFor } from './child-environment.js';
@@ -86,6 +88,12 @@ async function redis({ context, config: effective }: Patient): Promise<Row> {
 }
 
 async function daemon({ context }: Patient): Promise<Row[]> {
+  const rows = await daemonRows(context);
+  const ended = await lastEndOf(context.paths, context.now(), rows.some(({ status }) => status !== 'skipped'));
+  return ended === null ? rows : [...rows, warn('daemon:ended', lastEndText(ended, context.now()), `read ${join(context.paths.logs, 'daemon.log')}, and daemon.err beside it`)];
+}
+
+async function daemonRows(context: Patient['context']): Promise<Row[]> {
   try {
     const status = await askStatus(context.paths);
     if (status === null) return [skipped('daemon', 'it does not run; the first run or submit starts it')];

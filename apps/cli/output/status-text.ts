@@ -8,7 +8,7 @@ export function statusText(status: StatusData, paint: Paint, now: number): strin
   const { redis, counts } = status;
   const states = STATES.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`);
   return [
-    `daemon   ${paint.green('up')} for ${durationText(now - Date.parse(status.startedAt))}, pid ${status.pid}, node ${status.node}, version ${status.version}`,
+    `daemon   ${paint.green('up')} for ${durationText(now - Date.parse(status.startedAt))}, pid ${status.pid}${status.service ? ', run by the service' : ''}, node ${status.node}, version ${status.version}`,
     `redis    ${redis.private ? 'private' : 'yours'}: ${redis.address}${redis.version === null ? '' : `, ${redis.version}`}${redis.pid === null ? '' : `, pid ${redis.pid}`}`,
     ...redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
     `work     ${status.running} running here${states.length === 0 ? '; nothing on record' : `; on record: ${states.join(', ')}`}`,
