@@ -26,6 +26,7 @@ export const ERRORS = {
   CMO_E_STATE_FOLDER: { message: 'the state folder is not usable', exit: 5, http: 503, retry: 'after-fix', fix: 'make it a folder of yours with mode 0700, or set CMO_STATE_DIR' },
   CMO_E_NODE_TAKEN: { message: 'another worker runs under this node id', exit: 5, http: 503, retry: 'after-fix', fix: 'stop it, or give this one its own CMO_NODE_ID' },
   CMO_E_DISK: { message: 'the disk is nearly full', exit: 5, http: 507, retry: 'later', fix: 'make room on it (`cmo gc --dry-run` says what cmo could remove), or lower disk.floorMb in the config file' },
+  CMO_E_SERVICE: { message: 'the service can not be set up', exit: 1, http: 500, retry: 'after-fix', fix: '`cmo service status` says how it stands' },
   CMO_E_FAILED: { message: 'the agent failed', exit: 1, http: 200, retry: 'now', fix: '`cmo show <id>` has the attempts and the vendor’s words' },
   CMO_E_TIMED_OUT: { message: 'the agent ran out of time', exit: 1, http: 200, retry: 'now', fix: 'give it more with --timeout' },
   CMO_E_CANCELLED: { message: 'it was cancelled', exit: 1, http: 200, retry: 'now', fix: 'submit it again if you want it' },

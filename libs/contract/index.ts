@@ -20,6 +20,7 @@ export * from './answers.js';
 export * from './limits.js';
 export * from './control.js';
 export * from './gc.js';
+export * from './service.js';
 export * from './selection.js';
 export * from './batch.js';
 export * from './finding.js';

@@ -4,13 +4,14 @@ import { command, type Context } from '../command.js';
 import { BOX_CHECKS } from '../doctor/box-checks.js';
 import { LANE_CHECKS } from '../doctor/lane-checks.js';
 import type { Check, Patient, Row } from '../doctor/row.js';
+import { REBOOT_CHECKS } from '../doctor/reboot-checks.js';
 import { SETTINGS_CHECKS } from '../doctor/settings-checks.js';
 import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { words } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 import type { Paint } from '../output/paint.js';
 
-const CHECKS: readonly Check[] = [...BOX_CHECKS, ...LANE_CHECKS, ...SETTINGS_CHECKS];
+const CHECKS: readonly Check[] = [...BOX_CHECKS, ...REBOOT_CHECKS, ...LANE_CHECKS, ...SETTINGS_CHECKS];
 const GROUPS = CHECKS.map(({ group }) => group);
 
 export const doctor = command({

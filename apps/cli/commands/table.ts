@@ -34,5 +34,6 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'config', group: 'set up', summary: 'show and check the configuration', load: async () => widen((await import('./config.js')).config) },
   { name: 'up', group: 'set up', summary: 'start the daemon now (run and submit do it by themselves)', load: async () => widen((await import('./up.js')).up) },
   { name: 'down', group: 'set up', summary: 'stop daemon and Redis; agents go on and are adopted', load: async () => widen((await import('./down.js')).down) },
+  { name: 'service', group: 'set up', summary: 'have the box run the daemon, so that queued work goes on after a reboot', load: async () => widen((await import('./service.js')).service) },
   { name: 'help', group: 'set up', summary: 'help on a command, exit-codes or environment', load: async () => widen((await import('./help.js')).help) },
 ];

@@ -7,6 +7,7 @@ import { findingSchema } from './finding.js';
 import { limitsSchema, metersFileSchema } from './limits.js';
 import { attemptReceiptSchema, dispatchReceiptSchema, receiptLineSchema } from './receipt.js';
 import { requestSchema, submitSchema } from './request.js';
+import { serviceSchema } from './service.js';
 import { taskSchema } from './task.js';
 
 /** Every form that leaves or enters this program as JSON, published in docs/reference. Within a major version members are only added. */
@@ -25,5 +26,6 @@ export const SCHEMAS: Readonly<Record<string, { about: string; schema: z.ZodMini
   batch: { about: 'Dispatches that were submitted under one name, and how many are in each state.', schema: batchSchema },
   limits: { about: 'What is known of every account’s windows, with its age.', schema: limitsSchema },
   meters: { about: 'meters.json in the state folder.', schema: metersFileSchema },
+  service: { about: 'How the box runs the daemon from its start on, and what `cmo service` did about it.', schema: serviceSchema },
   finding: { about: 'Something that a report found in the receipts, and what to do about it.', schema: findingSchema },
 };
