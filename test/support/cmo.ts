@@ -20,6 +20,8 @@ export type CmoOptions = {
   config?: Record<string, unknown> & { lanes?: Record<string, object> };
   /** Of the person who types the commands. */
   env?: Record<string, string>;
+  /** The program that is typed; default dist/cmo.cjs. */
+  program?: (folder: string) => string;
   /** Makes the state folder's path; default `<folder>/state`. */
   state?: (folder: string) => string;
 };
@@ -70,6 +72,7 @@ export function openCmo(options: CmoOptions = {}): Cmo {
   if (!existsSync(PROGRAM)) throw new Error('dist/cmo.cjs is not built: `npm test` builds it, or node scripts/build.mjs');
   const folder = tempFolder('cmo');
   const at = (name: string): string => join(folder, name);
+  const program = options.program?.(folder) ?? PROGRAM;
   for (const name of ['home', 'work', 'config', 'bin']) mkdirSync(at(name));
   const stateDir = options.state?.(folder) ?? at('state');
   const configFile = at('config/config.json');
@@ -87,7 +90,7 @@ export function openCmo(options: CmoOptions = {}): Cmo {
   onLeave(() => processesOf(folder).forEach(({ pid }) => signal(pid, 'SIGKILL')));
 
   const start = (args: string[], { input = '', cwd = at('work'), env: more = {} }: RunOptions = {}): Started => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...env, ...more }, stdio: 'pipe' });
+    const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...env, ...more }, stdio: 'pipe' });
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
