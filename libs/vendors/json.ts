@@ -37,6 +37,33 @@ export function parseJson(text: string): { ok: true; value: unknown } | { ok: fa
   }
 }
 
+const GLUED_MAX = 1000;
+
+/** Objects on one line with no newline between them (two writers on one pipe); none unless the whole line is that. */
+export function gluedObjects(text: string): JsonObject[] {
+  const objects: JsonObject[] = [];
+  let depth = 0;
+  let start = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charAt(i);
+    if (inString) {
+      if (char === '\\') i += 1;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{') depth += 1;
+    else if (char === '}') {
+      depth -= 1;
+      if (depth !== 0) continue;
+      const parsed = parseJson(text.slice(start, i + 1));
+      if (!parsed.ok || !isObject(parsed.value) || objects.length === GLUED_MAX) return [];
+      objects.push(parsed.value);
+      start = i + 1;
+    }
+  }
+  return text.slice(start).trim() === '' ? objects : [];
+}
+
 /** `usageLimitExceeded` and `Usage-Limit-Exceeded` → `usage_limit_exceeded`. */
 export function snakeCase(word: string): string {
   return word

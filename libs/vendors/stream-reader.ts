@@ -3,7 +3,7 @@ import { classify, type RunFacts, type VendorCli } from '#policy/failure/index';
 import type { ExitFacts, ReaderOptions, RunProgress, RunReader, StreamSignal } from './adapter.js';
 import { answerValue } from './answer-value.js';
 import type { EventFold, Folded } from './event-fold.js';
-import { isObject, parseJson, type JsonObject } from './json.js';
+import { gluedObjects, isObject, parseJson, type JsonObject } from './json.js';
 import { DEFAULT_LIMITS, LineSplitter } from './line-splitter.js';
 import { LineTail, stripAnsi } from './line-tail.js';
 
@@ -83,7 +83,7 @@ export class StreamReader implements RunReader {
     const text = stripAnsi(line).trim();
     if (text === '') return [];
     const parsed = text.startsWith('{') || text.startsWith('[') ? parseJson(text) : ({ ok: false } as const);
-    const events = parsed.ok ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject) : [];
+    const events = parsed.ok ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject) : /^\{.*\}\s*\{/s.test(text) ? gluedObjects(text) : [];
     if (events.length === 0) {
       this.keepStray(line);
       return [];

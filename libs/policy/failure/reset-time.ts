@@ -16,9 +16,13 @@ const STALE_MS = 35 * DAY;
 
 export type ResetContext = { now: number; hostTimeZone: string };
 
-/** Straight quotes, one kind of dot and dash, plain blanks: the generations differ in nothing else so often. */
+/** Colour codes of a terminal: the CLIs paint their sentences, in JSON as well. */
+const COLOUR = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
+
+/** No colours, straight quotes, one kind of dot and dash, plain blanks: the generations differ in nothing else so often. */
 export function plainText(text: string): string {
   return text
+    .replace(COLOUR, '')
     .replace(/[\u2018\u2019\u02bc\u00b4`]/g, "'")
     .replace(/[\u201c\u201d]/g, '"')
     .replace(/[\u2219\u2022\u22c5\u2027]/g, '·')

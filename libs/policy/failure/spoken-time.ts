@@ -90,7 +90,7 @@ function clockOnly(text: string): SpokenTime | null {
   if (!match || !clock) return null;
   const rest = text.slice(match[0].length);
   // "4:00 PM on Nov 24": the date may follow.
-  const later = /^(?:\s+on|,)\s+/.exec(rest);
+  const later = /^(?:\s+on|,)\s+/i.exec(rest);
   const date = later ? dated(rest.slice(later[0].length)) : null;
   if (date?.kind === 'date') return { ...date, clock };
   const word = (match[1] ?? match[10] ?? '').toLowerCase();
@@ -103,7 +103,7 @@ function clockOnly(text: string): SpokenTime | null {
 function zoneAfter(rest: string): string | null {
   const bracket = /^\s*\(\s*([^()]{1,60}?)\s*\)/.exec(rest)?.[1];
   if (bracket !== undefined) return /^(?:in|every|about|local)\b/i.test(bracket) ? null : bracket;
-  const bare = /^\s*(UTC|GMT|Z)\b(?![+-]\d)/.exec(rest)?.[1] ?? /^\s*((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)(?!\d)/.exec(rest)?.[1];
+  const bare = /^\s*(UTC|GMT|Z)\b(?![+-]\d)/i.exec(rest)?.[1] ?? /^\s*((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)(?!\d)/i.exec(rest)?.[1];
   return bare ?? null;
 }
 

@@ -29,7 +29,7 @@ export const LIMIT_TEXTS: readonly FailureText[] = [
 
 /** Sentences of the login, printed on stdout in text mode as well. */
 const LOGIN_TEXTS: readonly FailureText[] = [
-  { cli: 'claude', class: 'auth', pattern: text(String.raw`^(?:not logged in|invalid api key|invalid auth token|oauth token revoked|authentication error) ?·`) },
+  { cli: 'claude', class: 'auth', pattern: text(String.raw`^(?:not logged in|invalid api key|invalid auth token|oauth token revoked|authentication error) ?(?:·|- ?please run /login)`) },
   { cli: 'claude', class: 'auth', pattern: text(String.raw`^(?:please run /login ?·|failed to authenticate\b|oauth (?:access )?token (?:has )?(?:expired|been revoked)|your (?:account|organization) does not have access to claude|your organization has disabled claude|this organization has been disabled)`) },
   { cli: 'claude', class: 'auth', pattern: text(String.raw`^(?:your )?credit balance is too low\b`) },
   { cli: 'codex', class: 'auth', pattern: text(String.raw`^(?:not logged in|your access token could not be refreshed|to use codex with your chatgpt plan, upgrade)`) },

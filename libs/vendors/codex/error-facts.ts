@@ -1,4 +1,4 @@
-import type { Channel } from '#policy/failure/index';
+import { plainText, type Channel } from '#policy/failure/index';
 import { isObject, member, numberOf, parseJson, snakeCase, textOf } from '../json.js';
 
 /** During its own retries the CLI prints these as `error` lines: they are neither final nor progress. */
@@ -25,7 +25,7 @@ export function codexChannel(standing: Exclude<Channel['standing'], 'none'>, mes
     standing,
     words: body.message === null ? [detail] : [body.message, detail],
     kinds: [...info.kinds, ...body.kinds],
-    status: info.status ?? body.status ?? statusIn(detail),
+    status: info.status ?? body.status ?? statusIn(plainText(detail)),
     resetsAt: body.resetsAt ?? (body.resetsInMs === null ? null : now + body.resetsInMs),
     rejected: null,
   };

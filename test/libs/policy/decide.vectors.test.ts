@@ -7,7 +7,7 @@ import { vectorFile } from './vectors.js';
 type Vector = { name: string; input: { task: unknown; limits: unknown; config?: unknown }; expected: Record<string, unknown> };
 
 describe('the decisions that are known to be right', () => {
-  const { vectors } = vectorFile('decisions.json') as { vectors: Vector[] };
+  const vectors = ['decisions.json', 'own-decisions.json'].flatMap((name) => (vectorFile(name) as { vectors: Vector[] }).vectors);
 
   const explained = (input: unknown): Decision => {
     const result = explainDecision(input);

@@ -26,7 +26,7 @@ function check(answer: Record<string, unknown>, { expected, alsoAccept = [] }: V
 }
 
 describe('every codex-sessions vector is answered right, each in a folder of its own', () => {
-  it.each(vectorsOf('codex-sessions').map((vector) => [vector.id, vector] as const))('%s', async (_, vector) => {
+  it.each(['codex-sessions', 'own-codex-sessions'].flatMap(vectorsOf).map((vector) => [vector.id, vector] as const))('%s', async (_, vector) => {
     const folder = await mkdtemp(join(tmpdir(), 'cmo-probes-'));
     try {
       expect(await layOutFiles(vector.input['files'], folder)).toMatchObject({ ok: true });
@@ -38,7 +38,7 @@ describe('every codex-sessions vector is answered right, each in a folder of its
 });
 
 describe('every claude-usage vector is answered right', () => {
-  it.each(vectorsOf('claude-usage').map((vector) => [vector.id, vector] as const))('%s', (_, vector) => {
+  it.each(['claude-usage', 'own-claude-usage'].flatMap(vectorsOf).map((vector) => [vector.id, vector] as const))('%s', (_, vector) => {
     check(explainClaudeUsage(vector.input) as Record<string, unknown>, vector);
   });
 });

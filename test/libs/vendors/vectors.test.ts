@@ -17,7 +17,9 @@ function fits(answer: Record<string, unknown>, expected: Record<string, unknown>
 
 describe.each([
   ['failures.json', explainFailure],
+  ['own-failures.json', explainFailure],
   ['transcripts.json', explainTranscript],
+  ['own-transcripts.json', explainTranscript],
 ] as const)('the right answers of %s', (file, explain) => {
   test.each(vectors(file).map((vector) => [vector.id, vector.why ?? '', vector] as const))('%s: %s', async (_id, _why, vector) => {
     const stdout = typeof vector.input['stdout'] === 'string' ? expandPadLines(vector.input['stdout']) : vector.input['stdout'];

@@ -111,6 +111,13 @@ describe('what it came to', () => {
     expect(run('claude', [init({ session_id: '--resume' }), result('a', { session_id: '--resume' })]).reading.session).toBe(null);
   });
 
+  test('events glued onto one line are read, a torn one in front of them takes the line with it', () => {
+    const glued = JSON.stringify(init()) + ' ' + JSON.stringify(result('glued'));
+    expect(run('claude', glued).reading).toMatchObject({ ok: true, text: 'glued', session: 's-1' });
+    expect(run('claude', `{"type":"assistant","message":{"content":"to${JSON.stringify(result('glued'))}`).reading.ok).toBe(false);
+    expect(run('claude', `${glued}, and more`).reading.ok).toBe(false);
+  });
+
   test('a document laid out over lines is read like one line', () => {
     expect(run('claude', JSON.stringify(result('laid out'), null, 2)).reading).toMatchObject({ ok: true, text: 'laid out', session: 's-1' });
     expect(run('claude', JSON.stringify([init(), result('listed')], null, 2)).reading).toMatchObject({ ok: true, text: 'listed' });
