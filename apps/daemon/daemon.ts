@@ -12,6 +12,7 @@ import { daemonLockPath } from './client/look-for-daemon.js';
 import { stopWhenIdle } from './idle.js';
 import { keepPlace } from './kept-place.js';
 import { Life, type StopOptions } from './life.js';
+import { keepSupervisor } from './kept-supervisor.js';
 import { noteKilled } from './last-end.js';
 import { takeNodeLease } from './node-lease.js';
 import { claimLayout } from './redis/layout.js';
@@ -121,7 +122,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     life.onLeave('api', () => api.close());
 
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
-    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, supervisorScript: supervisorScript() });
+    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, supervisorScript: keepSupervisor(paths.state) });
     worker = started;
     life.onLeave('worker', ({ kill }) => started.stop({ kill }));
 
@@ -156,9 +157,4 @@ function folderProblemOf(paths: Paths): ErrorBody | null {
     if (problem !== null) return errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`);
   }
   return null;
-}
-
-/** Bundled beside the daemon. */
-function supervisorScript(): string {
-  return fileURLToPath(new URL('./supervisor.mjs', import.meta.url));
 }

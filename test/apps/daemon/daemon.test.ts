@@ -40,6 +40,13 @@ test('everything a daemon keeps is for its owner alone', async () => {
   expect(statSync(home.paths.apiSocket).mode & 0o777).toBe(0o600);
 });
 
+test('the Node supervisor is kept beside the state, so that agents can be started when the package is gone', async () => {
+  const home = fresh();
+  await home.ready();
+  const bundled = new URL('../../../dist/supervisor.mjs', import.meta.url).pathname;
+  expect(readFileSync(join(home.paths.state, 'supervisor.mjs'), 'utf8')).toBe(readFileSync(bundled, 'utf8'));
+});
+
 test('going down hands over: the daemon and its Redis leave in order, the agent goes on and is adopted', async () => {
   const home = fresh();
   const { pid } = await home.ready();
