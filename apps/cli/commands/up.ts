@@ -13,7 +13,7 @@ export const up = command({
   output: 'human',
   schema: 'cmo.up/1',
   examples: ['cmo up'],
-  notes: ['It stops by itself after 30 minutes with nothing waiting or running.'],
+  notes: ['It stops by itself after 30 minutes with nothing waiting or running; one that a service runs (`cmo service`) stays.'],
   async run(_input, context) {
     const config = configOrRefusal(context);
     clearTakenDown(context.paths);
