@@ -50,7 +50,7 @@ test('asking a box that never ran anything starts nothing on it', async () => {
   const box = await freshBox();
   expect(await box.cmo(['ls'])).toMatchObject({ code: 0, stdout: 'nothing is on record that fits\n' });
   expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toEqual({ schema: 'cmo.dispatches/1', ok: true, data: { dispatches: [] } });
-  expect(JSON.parse((await box.cmo(['status', '--json'])).stdout)).toEqual({ schema: 'cmo.status/1', ok: true, data: { up: false } });
+  expect(JSON.parse((await box.cmo(['status', '--json'])).stdout)).toEqual({ schema: 'cmo.status/1', ok: true, data: { up: false, ended: null } });
   expect((await box.cmo(['down'])).stdout).toBe('no daemon ran\n');
   expect(existsSync(box.state)).toBe(false);
 });
