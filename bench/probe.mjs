@@ -1,4 +1,4 @@
-// What a codex probe costs against the size of the session file: `node bench/probe.mjs [GIB]`.
+// What a codex probe costs against the size of the session file: `npm run bench -- probe [GIB]`.
 // Each case is one call in a process of its own; memory is the growth of its peak over the idle process.
 // Budget (issue 4): a 1 GiB file with 256 KB lines under 1 s and 64 MB. The files are removed at the end.
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What cmo adds to a start, and what stands beside each agent: `node bench/runner.mjs [ROUNDS]`. Budgets (design, §10):
+// What cmo adds to a start, and what stands beside each agent: `npm run bench -- runner [ROUNDS]`. Budgets (design, §10):
 //   supervisor                                                     <= 5 MB an agent
 //   submit received by the daemon -> process started               <= 1.6 x the same supervisor, spawned directly
 //   the same with 50 agents asleep                                 unchanged at p50

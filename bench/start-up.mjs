@@ -1,4 +1,4 @@
-// What a start of cmo costs over a start of Node: `node bench/start-up.mjs`. Wall time of whole
+// What a start of cmo costs over a start of Node: `npm run bench -- start-up [ROUNDS]`. Wall time of whole
 // processes, interleaved; medians, and lower quartiles, since the box is shared and quiet moments are what can be compared.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -9,7 +9,7 @@ const config = JSON.parse(text);
 const lane = config.lanes[0];
 const queue = queueName(lane.id, config.nodeId);
 const clients = Array.from({ length: Number(connections) }, () => {
-  const redis = new Redis(/^\d+$/.test(socket) ? { port: Number(socket) } : { path: socket });
+  const redis = new Redis({ path: socket });
   return { redis, gate: openGate(redis, config) };
 });
 
