@@ -140,12 +140,13 @@ function verdict(facts: RunFacts, found: Found): Verdict {
 /** The stream's own number, else the one in an error body, else the sentence. */
 function resetOf(facts: RunFacts, found: Found): number | null {
   const { channel, now, hostTimeZone } = facts;
+  const context = { now, hostTimeZone, bareClockIsToday: facts.cli === 'codex' };
   if (found.class === 'usage_limit' && channel.rejected?.resetsAt != null && believable(channel.rejected.resetsAt, now, windowLength(channel.rejected.type ?? ''))) {
     return channel.rejected.resetsAt;
   }
   if (channel.resetsAt !== null && believable(channel.resetsAt, now, windowLength(channel.words.join(' ')))) return channel.resetsAt;
   for (const sentence of [...channel.words, found.words]) {
-    const stated = statedReset(sentence, { now, hostTimeZone });
+    const stated = statedReset(sentence, context);
     if (stated !== null) return stated;
   }
   return null;

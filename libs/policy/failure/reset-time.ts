@@ -14,7 +14,12 @@ const JUST_PASSED_MS = 30 * MINUTE;
 /** Older than any window: nobody says today that it reset then. */
 const STALE_MS = 35 * DAY;
 
-export type ResetContext = { now: number; hostTimeZone: string };
+export type ResetContext = {
+  now: number;
+  hostTimeZone: string;
+  /** codex leaves the date out only on the very day, claude within the next 24 hours. Nearer than tomorrow's it is over. */
+  bareClockIsToday?: boolean;
+};
 
 /** Colour codes of a terminal: the CLIs paint their sentences, in JSON as well. */
 const COLOUR = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
@@ -79,7 +84,7 @@ function instantOf(spoken: SpokenTime, length: number, context: ResetContext): n
   if (spoken.kind === 'after') return believable(now + spoken.ms, now, length) ? now + spoken.ms : null;
   const zone = zoneOf(spoken.zone ?? context.hostTimeZone);
   if (!zone) return null;
-  return spoken.kind === 'date' ? dateInstant(spoken, zone, length, now) : clockInstant(spoken, zone, length, now);
+  return spoken.kind === 'date' ? dateInstant(spoken, zone, length, now) : clockInstant(spoken, zone, length, context);
 }
 
 function dateInstant(spoken: SpokenTime & { kind: 'date' }, zone: Zone, length: number, now: number): number | null {
@@ -92,7 +97,7 @@ function dateInstant(spoken: SpokenTime & { kind: 'date' }, zone: Zone, length: 
   return nearest !== undefined && believable(nearest, now, length) ? nearest : null;
 }
 
-function clockInstant(spoken: SpokenTime & { kind: 'clock' }, zone: Zone, length: number, now: number): number | null {
+function clockInstant(spoken: SpokenTime & { kind: 'clock' }, zone: Zone, length: number, { now, bareClockIsToday }: ResetContext): number | null {
   const today = zone.wallAt(now);
   const on = (offset: number): number => {
     const date = new Date(Date.UTC(today.year, today.month - 1, today.day + offset));
@@ -111,6 +116,7 @@ function clockInstant(spoken: SpokenTime & { kind: 'clock' }, zone: Zone, length
   const near = [on(-1), on(0), on(1)];
   const passed = Math.max(...near.filter((instant) => instant <= now), Number.NEGATIVE_INFINITY);
   const coming = Math.min(...near.filter((instant) => instant > now), Number.POSITIVE_INFINITY);
+  if (bareClockIsToday === true && passed === on(0) && now - passed < coming - now) return within(passed);
   if (coming <= now + length + RESET_SLACK_MS && now - passed > JUST_PASSED_MS) return coming;
   // Only a short window gets here with a time long gone: then the text is of another window, and nothing is known.
   return now - passed <= HOUR ? passed : null;

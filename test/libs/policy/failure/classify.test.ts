@@ -104,6 +104,8 @@ describe('the sentences of codex', () => {
     ['Your workspace is out of credits. Add credits to continue.', 'usage_limit', null],
     ['You hit your spend cap set by the owner of your workspace. Ask an owner to increase your spend cap to continue.', 'usage_limit', null],
     ['Your workspace has reached its spend limit. Ask your workspace owner to raise it.', 'usage_limit', null],
+    ["You've hit your usage limit. Try again at 1:00 AM.", 'usage_limit', '2026-11-20T01:00:00.000Z'],
+    ["You've hit your usage limit. Try again at 3:20 AM.", 'usage_limit', '2026-11-20T03:20:00.000Z'],
     ['Quota exceeded. Check your plan and billing details.', 'usage_limit', null],
     ['The usage limit has been reached', 'usage_limit', null],
     ['exceeded retry limit, last status: 429 Too Many Requests, request id: abc', 'rate_limit', null],
