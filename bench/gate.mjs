@@ -58,17 +58,29 @@ async function throughput() {
   // The first of each is for the compiler, and not counted.
   const rounds = Array.from({ length: ROUNDS + 1 }, (_, i) => [`floor-${i}`, `gate-${i}`]).flat();
   const children = await Promise.all(Array.from({ length: PROCESSES }, () => startChild(file, [server.socket, JSON.stringify(config), String(CLIENTS), ...rounds])));
+  const processor = [];
   for (const name of rounds) {
+    const before = await processorTime(redis);
     await redis.set(`round:${name}`, Date.now() + ROUND_MS);
     while (Number(await redis.get(`done:${name}`)) < PROCESSES) await new Promise((resolve) => setTimeout(resolve, 20));
+    processor.push((await processorTime(redis)) - before);
   }
   const printed = (await Promise.all(children.map(({ left }) => left))).map((text) => JSON.parse(text));
   await server.close();
   // Two calls a pair.
-  const rates = (way) => rounds.flatMap((name, i) => (name.startsWith(way) && !name.endsWith('-0') ? [printed.reduce((sum, one) => sum + one[i].pairs, 0) * 2 * (1_000 / ROUND_MS)] : []));
-  const p50 = (way) => median(rounds.flatMap((name, i) => (name.startsWith(way) ? printed.map((one) => one[i].p50) : [])));
-  const p99 = (way) => median(rounds.flatMap((name, i) => (name.startsWith(way) ? printed.map((one) => one[i].p99) : [])));
-  const [gate, floor] = [median(rates('gate')), median(rates('floor'))];
-  for (const way of ['floor', 'gate']) row(way === 'gate' ? 'reserve + give back' : 'SET + DEL', `${Math.round(median(rates(way)))} calls/s, a pair p50 ${p50(way).toFixed(1)} ms, p99 ${p99(way).toFixed(1)} ms`);
-  row('gate / floor', `${(gate / floor).toFixed(2)} (budget 0.5)`, gate / floor >= 0.5);
+  const calls = (i) => printed.reduce((sum, one) => sum + one[i].pairs, 0) * 2;
+  const of = (way, figure) => median(rounds.flatMap((name, i) => (name.startsWith(way) && !name.endsWith('-0') ? [figure(i)].flat() : [])));
+  const rate = (way) => of(way, (i) => (calls(i) * 1_000) / ROUND_MS);
+  for (const [way, what] of [['floor', 'SET + DEL'], ['gate', 'reserve + give back']]) {
+    const [p50, p99, client] = ['p50', 'p99', 'processor'].map((name) => of(way, (i) => printed.map((one) => one[i][name])));
+    const times = `a pair p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+    row(what, `${Math.round(rate(way))} calls/s, ${times}; processor a call: Redis ${of(way, (i) => (processor[i] * 1e6) / calls(i)).toFixed(0)} us, client ${client.toFixed(0)} us`);
+  }
+  row('gate / floor', `${(rate('gate') / rate('floor')).toFixed(2)} (budget 0.5)`, rate('gate') / rate('floor') >= 0.5);
+}
+
+/** Seconds of its main thread. */
+async function processorTime(redis) {
+  const info = await redis.info('cpu');
+  return Number(/used_cpu_sys_main_thread:([\d.]+)/.exec(info)?.[1]) + Number(/used_cpu_user_main_thread:([\d.]+)/.exec(info)?.[1]);
 }
