@@ -22,7 +22,7 @@ export type LastEnd = {
 };
 
 const DAY_MS = 86_400_000;
-const KILLED = 'it was killed, or ran out of memory; its last words, if any, are in logs/daemon.err';
+const KILLED = 'it was killed, or ran out of memory; its last words, if any, are in logs/daemon.err, or where systemd runs it: journalctl --user -u cmo';
 
 function pathIn(state: string): string {
   return join(state, 'daemon.ended.json');

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -70,6 +70,8 @@ async function main(): Promise<number> {
     return start.other ? ERRORS[start.error.code].exit : failed(paths.state, start.error);
   }
   const { daemon } = start;
+  // What `cmo down` leaves keeps clients that wait from starting one. It was meant until the service runs again.
+  if (service) rmSync(join(paths.state, 'down'), { force: true });
   // A service is mostly stopped to be started anew: Redis stays for the next one, as the agents do. `cmo down` ends it.
   const leave = (signal: NodeJS.Signals): void => void daemon.stop({ kill: false, keepRedis: service, why: signal });
   onSignal(leave);

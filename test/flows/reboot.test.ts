@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { processesOf } from '../support/processes.js';
@@ -12,7 +12,7 @@ import { problemsAtRest } from './oracle.js';
 let box: FlowBox;
 let tools: ServiceTools;
 beforeEach(() => {
-  box = openFlow({ config: { slots: { account: 2, node: 8, dark: 8 } } });
+  box = openFlow({ config: { slots: { account: 2, node: 8, dark: 8 }, timing: { nodeLeaseMs: 3_000, nodeRenewMs: 1_000 } } });
   tools = serviceTools(join(box.folder, 'bin'), join(box.folder, 'tools'));
 });
 afterEach(() => box.close());
@@ -30,7 +30,22 @@ async function installed(by: 'systemd' | 'cron'): Promise<{ command: string[]; e
   return { command: ['/bin/sh', '-c', line], environment: { HOME: box.env['HOME'] ?? '', PATH: '/usr/bin:/bin' }, cwd: box.env['HOME'] ?? '' };
 }
 
-test.each(['systemd', 'cron'] as const)('after every process was killed, the command of the service (%s) brings the night back, and nobody types anything', async (by) => {
+/** Of the pids that files name some are others' by now; only the boot's id tells. As long as the real one, so that it can be changed inside the append-only file. */
+function rebootInFiles(): void {
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  const other = boot.replaceAll(/[0-9a-f]/g, '0');
+  for (const entry of readdirSync(box.stateDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const text = entry.isFile() ? readFileSync(path, 'latin1') : '';
+    if (text.includes(boot)) writeFileSync(path, text.replaceAll(boot, other), 'latin1');
+  }
+}
+
+test.each([
+  ['systemd', 'every process was killed', (): void => undefined],
+  ['cron', 'every process was killed', (): void => undefined],
+  ['systemd', 'the box was rebooted', rebootInFiles],
+] as const)('the command of the service (%s) brings the night back after %s, and nobody types anything', async (by, _what, change) => {
   const { command, environment, cwd } = await installed(by);
   const hangsOnce = '[[sim:hang times=1 then=echo text="the second one answered"]]';
   const readers = [await box.submit(hangsOnce, '--role', 'research', '--pin', 'codex'), await box.submit(hangsOnce, '--read-only', '--pin', 'claude')];
@@ -44,6 +59,8 @@ test.each(['systemd', 'cron'] as const)('after every process was killed, the com
   await box.killAll();
   expect(processesOf(box.folder)).toEqual([]);
   expect(box.ledger().filter(({ event }) => event === 'start')).toHaveLength(3);
+
+  change();
 
   const assigned = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   spawn('/usr/bin/env', ['-i', ...assigned, ...command], { env: {}, cwd, stdio: 'ignore', detached: true }).unref();

@@ -47,6 +47,16 @@ test('what a service runs stays when nothing is to do, and says so', async () =>
   expect(isAlive(pid)).toBe(true);
 });
 
+test('a box that was taken down and started again counts as up: clients that wait may start a daemon that dies', async () => {
+  const home = fresh();
+  mkdirSync(home.paths.state, { mode: 0o700 });
+  const mark = join(home.paths.state, 'down');
+  writeFileSync(mark, '');
+  const { pid } = startService(home);
+  await readyAs(home, pid);
+  await waitUntil(() => !existsSync(mark), { what: 'the mark to go' });
+});
+
 test('told to stop it leaves with 0, which nothing starts again; agents and Redis stay for the next one', async () => {
   const home = fresh();
   const first = startService(home);

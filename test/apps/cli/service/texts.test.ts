@@ -31,6 +31,20 @@ test('a unit ends nothing but the daemon, starts it again when it failed, and st
   expect(settings).toMatchObject({ KillMode: 'process', OOMPolicy: 'continue', Restart: 'on-failure', RestartForceExitStatus: '75', SuccessExitStatus: '75', StartLimitIntervalSec: '0', WantedBy: 'default.target' });
 });
 
+const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
+test.skipIf(!analyze)('systemd itself finds nothing wrong with a unit of ours, odd paths and all', () => {
+  const folder = tempFolder('unit');
+  const verify = (text: string): string => {
+    const file = join(folder, 'cmo.service');
+    writeFileSync(file, text);
+    const { stderr } = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', file], { env: { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: folder } });
+    return stderr.toString().split('\n').filter((line) => line.includes('cmo.service')).join('\n');
+  };
+  const text = SYSTEMD.text({ ...definition, command: [process.execPath, ...COMMAND.slice(1)] });
+  expect(verify(text)).toBe('');
+  expect(verify(text.replace('KillMode=process', 'KillMode=nonsense'))).toContain('kill mode');
+});
+
 test('a property list abandons its group, and escapes what XML would read', () => {
   const text = LAUNCHD.text(definition);
   expect(text).toMatch(/<key>AbandonProcessGroup<\/key>\s*<true\/>/);
