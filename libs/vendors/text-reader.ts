@@ -10,7 +10,7 @@ import { processFacts, readAnswer, reading } from './stream-reader.js';
 const SENTENCE_MAX = 400;
 /** Sentences that begin as only the CLI begins them; which failure they are the classifier finds out. */
 const CLI_SENTENCE = {
-  claude: /^(?:api error(?:: (?:\d{3}\b|\{|rate limit reached|request (?:rejected|timed out|was aborted)|server is temporarily|connection\b|unable to connect|fetch failed|terminated$|the socket connection|network error|internal server error|overloaded\b|repeated \d{3}\b|extra usage|claude(?:'s response)? )| \()|exceeded usd budget\b|prompt is too long(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
+  claude: /^(?:api error(?:: (?:\d{3}\b|\{|rate limit reached|request (?:rejected|timed out|was aborted)|server is temporarily|connection\b|unable to connect|fetch failed|terminated$|the socket connection|network error|internal server error|overloaded\b|repeated \d{3}\b|extra usage|claude(?:'s response)? )| \()|exceeded usd budget\b|(?:prompt is too long|context limit reached)(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
   codex: /^(?:exceeded retry limit, last status:|unexpected status \d{3} |stream disconnected before completion:|selected model is at capacity\b|codex ran out of room\b)/i,
 };
 /** What the CLI prints on lines of their own behind its sentence: the reset, and what a person could buy. */
