@@ -55,6 +55,15 @@ export async function readLastEnd(state: string, now: number): Promise<LastEnd |
   return written !== null && now - Date.parse(written.at) < DAY_MS ? written : null;
 }
 
+/**
+ * How long a service's daemon waits before it begins, ms: one that ends as soon as it is up would else be started every two
+ * seconds, all night.
+ */
+export function pauseAfter(end: LastEnd | null, now: number): number {
+  if (end === null || end.times <= 3 || now - Date.parse(end.at) > 120_000) return 0;
+  return Math.min(60_000, 2_000 * 2 ** (end.times - 3));
+}
+
 function killedOwner(owner: LockOwner | null): Omit<LastEnd, 'times'> | null {
   const { identity, fields } = owner ?? { identity: null, fields: {} as LockOwner['fields'] };
   if (identity === null || identity.bootId !== ownIdentity().bootId || isAlive(identity)) return null;

@@ -6,7 +6,7 @@ import { ERRORS, errorBody, VERSION, type ErrorBody } from '#contract';
 import { configError, loadConfig, makeOwnFolder, processEnvironment, processOptions, processPaths } from '#config';
 import { startDaemon } from './daemon.js';
 import { openLog, plainError } from './log.js';
-import { writeLastEnd } from './last-end.js';
+import { pauseAfter, readLastEnd, writeLastEnd } from './last-end.js';
 import { daemonEnvironment } from './made-environment.js';
 import { ownTurn } from './own-turn.js';
 import { writeStartupError } from './startup-error.js';
@@ -60,6 +60,11 @@ async function main(): Promise<number> {
   // It has no terminal; a closed one must not end it.
   process.on('SIGHUP', () => undefined);
 
+  if (service) {
+    const pause = pauseAfter(await readLastEnd(paths.state, Date.now()), Date.now());
+    if (pause > 0) log.warn({ pause }, 'the last daemons ended soon after their start: this one waits before it begins');
+    await delay(pause, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
   let start;
   do {
     if (service && !(await ownTurn(paths, log, stop.signal))) return 0;

@@ -21,7 +21,7 @@ const LINE_MARK = '# cmo service';
  * cron has neither a restart nor room for a long PATH in a line, so both are a shell's, which stays for as long as the daemon is kept
  * running: two megabytes.
  */
-function scriptText({ command, environment, words }: Definition): string {
+function scriptText({ command, program, environment, words }: Definition): string {
   return `#!/bin/sh
 # ${MARK}
 # cron starts it with the box.
@@ -29,7 +29,11 @@ ${environment.map(([name, value]) => `export ${name}=${shellQuoted(value)}`).joi
 cd /
 (umask 077 && mkdir -p ${shellQuoted(dirname(words))})
 # 0 means that it was told to stop. Anything else, a crash or another version on disk, starts it again; agents go on meanwhile.
-until ${command.map(shellQuoted).join(' ')} 2>>${shellQuoted(words)} </dev/null >/dev/null; do sleep 2; done
+until ${command.map(shellQuoted).join(' ')} 2>>${shellQuoted(words)} </dev/null >/dev/null; do
+  sleep 2
+  # A package that was removed is not tried again every two seconds.
+  until [ -e ${shellQuoted(program)} ]; do sleep 60; done
+done
 `;
 }
 

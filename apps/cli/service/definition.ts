@@ -6,6 +6,8 @@ import type { Environment } from '#config';
 export type Definition = {
   /** Node, its flags, the program, `--state DIR --service`. */
   command: readonly string[];
+  /** Of the command: the file that an update replaces. */
+  program: string;
   /** All it is given. Submitters bring their own environment for their agents. */
   environment: readonly (readonly [name: string, value: string])[];
   state: string;
@@ -25,8 +27,8 @@ const OURS = ['CMO_STATE_DIR', 'CMO_CONFIG_DIR', 'CMO_CACHE_DIR', 'CMO_REDIS_URL
  * @param fileConfig the configuration without the environment's part
  * @throws CmoError when the service would be another than the one this shell has: a Redis with a password in its address
  */
-export function define(input: { command: readonly string[]; state: string; words: string; env: Environment; config: Config; fileConfig: Config | null }): Defined {
-  const { command, state, words, env, config, fileConfig } = input;
+export function define(input: { command: readonly string[]; program: string; state: string; words: string; env: Environment; config: Config; fileConfig: Config | null }): Defined {
+  const { command, program, state, words, env, config, fileConfig } = input;
   const notes: string[] = [];
   const names = [...PLACES, ...OURS, ...config.lanes.flatMap(({ id }) => TIERS.map((tier) => `CMO_${id.toUpperCase().replaceAll('-', '_')}_${tier.toUpperCase()}`))];
   const given = names.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
@@ -41,7 +43,7 @@ export function define(input: { command: readonly string[]; state: string; words
   for (const [name, value] of [...all, ...command.map((word) => ['a path', word])]) {
     if (/\p{Cc}/u.test(value ?? '')) throw new CmoError(errorBody('CMO_E_SERVICE', `${name} holds a control character, which no service file can carry`));
   }
-  return { definition: { command, environment: all, state, words }, notes };
+  return { definition: { command, program, environment: all, state, words }, notes };
 }
 
 function holdsSecret(url: string): boolean {

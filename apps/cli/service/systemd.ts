@@ -20,13 +20,15 @@ export const SYSTEMD: Platform = {
   uninstallSteps: () => ({ before: [{ run: ['systemctl', '--user', 'disable', '--now', UNIT] }], after: [{ run: ['systemctl', '--user', 'daemon-reload'] }] }),
 };
 
-function unitText({ command, environment }: Definition): string {
+function unitText({ command, program, environment }: Definition): string {
   const [node = '', ...args] = command;
   return `# ${MARK}
 [Unit]
 Description=cmo, the queue of this account's coding agents
 # It may fail all night, for a full disk or a Redis that is away, and shall still be there when that is over.
 StartLimitIntervalSec=0
+# A package that was removed is not tried again every two seconds.
+ConditionPathExists=${program.replaceAll('%', '%%')}
 
 [Service]
 Type=exec

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { daemonCommand, daemonProgram, ensureDaemon, lookForDaemon, readLastEnd, stopDaemon } from '#daemon/client';
+import { pauseAfter } from '#daemon/last-end';
 import { onLeave } from '../../support/on-leave.js';
 import { isAlive, killNow, signal, waitGone } from '../../support/processes.js';
 import { sleep, waitUntil } from '../../support/wait-until.js';
@@ -203,6 +204,13 @@ test('a daemon that was killed is told of before the next one is up and after, a
     expect(await readLastEnd(home.paths.state, Date.now())).toMatchObject({ pid, times });
     await stopDaemon(home.paths, { kill: false });
   }
+});
+
+test('a service whose daemon ends again and again waits longer each time, for a minute at most', () => {
+  const now = Date.parse('2026-11-30T03:00:00Z');
+  const after = (times: number, agoMs = 1_000): number => pauseAfter({ at: new Date(now - agoMs).toISOString(), pid: 1, version: null, why: '', times }, now);
+  expect([1, 2, 3, 4, 5, 6, 7, 8, 50].map((times) => after(times))).toEqual([0, 0, 0, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  expect([after(50, 600_000), pauseAfter(null, now)]).toEqual([0, 0]);
 });
 
 test('a box that was rebooted, and a stop in order, are no faults of the daemon', async () => {

@@ -109,8 +109,8 @@ test('without linger it says what that costs and what to type, and never types i
 });
 
 test.each([
-  ['a program that is gone', (text: string) => text.replace(PROGRAM, '/gone/daemon.mjs'), '/gone/daemon.mjs, which is gone'],
-  ['another program', (text: string) => text.replace(PROGRAM, PROGRAM.replace('daemon.mjs', 'supervisor.mjs')), 'supervisor.mjs; this is'],
+  ['a program that is gone', (text: string) => text.replaceAll(PROGRAM, '/gone/daemon.mjs'), '/gone/daemon.mjs, which is gone'],
+  ['another program', (text: string) => text.replaceAll(PROGRAM, PROGRAM.replace('daemon.mjs', 'supervisor.mjs')), 'supervisor.mjs; this is'],
   ['a node that is gone', (text: string) => text.replace(`ExecStart="${process.execPath}"`, 'ExecStart="/gone/node"'), '/gone/node, which is gone'],
   ['another state folder', (text: string) => text.replaceAll(box.stateDir, '/other'), 'for the state folder /other'],
 ])('a unit that names %s is told of, with what to type', async (_what, change, seen) => {

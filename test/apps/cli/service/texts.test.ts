@@ -17,13 +17,14 @@ import { tempFolder } from '../../../support/temp.js';
 
 const ODD = `/opt/a "b" 'c' 50% $HOME \\x <&> é`;
 const COMMAND = ['/usr/bin/node', '--max-semi-space-size=4', `${ODD}/daemon.mjs`, '--state', `${ODD}/state`, '--service'];
-const definition: Definition = { command: COMMAND, environment: [['PATH', `${ODD}/bin:/usr/bin`], ['CMO_NODE_ID', 'n 1']], state: `${ODD}/state`, words: '/tmp/words' };
+const definition: Definition = { command: COMMAND, program: `${ODD}/daemon.mjs`, environment: [['PATH', `${ODD}/bin:/usr/bin`], ['CMO_NODE_ID', 'n 1']], state: `${ODD}/state`, words: '/tmp/words' };
 const NAMED = { node: '/usr/bin/node', program: `${ODD}/daemon.mjs`, state: `${ODD}/state` };
 
 test('a unit carries any path and value, as systemd reads it', () => {
-  const { command, environment } = unitOf(SYSTEMD.text(definition));
+  const { command, environment, settings } = unitOf(SYSTEMD.text(definition));
   expect(command).toEqual(COMMAND);
   expect(environment).toEqual(Object.fromEntries(definition.environment));
+  expect(settings['ConditionPathExists']?.replaceAll('%%', '%')).toBe(`${ODD}/daemon.mjs`);
 });
 
 test('a unit ends nothing but the daemon, starts it again when it failed, and starts with the box', () => {
@@ -59,7 +60,7 @@ test('the script of cron starts exactly the command in exactly the environment, 
   const log = join(folder, "it's a log");
   const program = join(folder, "it's $(daemon).mjs");
   writeFileSync(program, `import { appendFileSync, readFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(log)}, JSON.stringify([process.argv.slice(2), process.env.PATH, process.env.CMO_NODE_ID]) + '\\n'); process.exit(readFileSync(${JSON.stringify(log)}, 'utf8').split('\\n').length > 2 ? 0 : 75);`);
-  const text = CRON.text({ ...definition, command: [process.execPath, program, '--state', ODD, '--service'], environment: [['PATH', `${ODD}:/usr/bin:/bin`], ['CMO_NODE_ID', ODD]], words: join(folder, 'words') });
+  const text = CRON.text({ ...definition, command: [process.execPath, program, '--state', ODD, '--service'], program, environment: [['PATH', `${ODD}:/usr/bin:/bin`], ['CMO_NODE_ID', ODD]], words: join(folder, 'words') });
   const script = join(folder, 'service.sh');
   writeFileSync(script, text);
   const { status } = spawnSync('/bin/sh', [script], { env: {}, timeout: 30_000 });
@@ -126,7 +127,7 @@ test('on macOS an agent of launchd is loaded anew by each install, and unloaded 
   ]);
 });
 
-const input = { command: COMMAND, state: '/s', words: '/w', config: DEFAULT_CONFIG, fileConfig: DEFAULT_CONFIG };
+const input = { command: COMMAND, program: '/p/daemon.mjs', state: '/s', words: '/w', config: DEFAULT_CONFIG, fileConfig: DEFAULT_CONFIG };
 
 test('a service is given PATH and where things lie, and nothing secret', () => {
   const env = {
