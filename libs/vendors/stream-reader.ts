@@ -82,6 +82,8 @@ export class StreamReader implements RunReader {
   private line(line: string): StreamSignal[] {
     const text = stripAnsi(line).trim();
     if (text === '') return [];
+    // Progress that overwrites itself: JSON never holds a bare carriage return.
+    if (text.includes('\r')) return text.split('\r').flatMap((piece) => this.line(piece));
     const parsed = text.startsWith('{') || text.startsWith('[') ? parseJson(text) : ({ ok: false } as const);
     const events = parsed.ok ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject) : /^\{.*\}\s*\{/s.test(text) ? gluedObjects(text) : [];
     if (events.length === 0) {

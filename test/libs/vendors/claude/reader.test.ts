@@ -118,6 +118,10 @@ describe('what it came to', () => {
     expect(run('claude', `${glued}, and more`).reading.ok).toBe(false);
   });
 
+  test('an event behind progress that overwrites itself is read', () => {
+    expect(run('claude', `${JSON.stringify(init())}\n⠋ working\r⠙ working\r${JSON.stringify(result('behind'))}\n`).reading).toMatchObject({ ok: true, text: 'behind' });
+  });
+
   test('a document laid out over lines is read like one line', () => {
     expect(run('claude', JSON.stringify(result('laid out'), null, 2)).reading).toMatchObject({ ok: true, text: 'laid out', session: 's-1' });
     expect(run('claude', JSON.stringify([init(), result('listed')], null, 2)).reading).toMatchObject({ ok: true, text: 'listed' });
