@@ -1,4 +1,4 @@
-// What `npm run try` and `npm test` begin with: makes a fresh clone ready, then runs the one that was asked for. Plain Node
+// What `npm run try`, `npm test` and `npm run chaos` begin with: makes a fresh clone ready, then runs the one that was asked for. Plain Node
 // without a package, because there are none yet.
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function fail(line, code) {
   return code;
 }
 
-const PROGRAMS = { try: './try.mjs', test: './suite.mjs' };
+const PROGRAMS = { try: './try.mjs', test: './suite.mjs', chaos: './chaos.mjs' };
 const [program, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(PROGRAMS, program ?? '')) {
   process.exitCode = fail(`usage: node scripts/setup.mjs ${Object.keys(PROGRAMS).join('|')} [arguments]`, 2);

@@ -13,13 +13,15 @@ import { firstOfEach, type FlowBox } from './flow-box.js';
  */
 export async function problemsAtRest(box: FlowBox, ids: readonly string[], options: RestOptions = {}): Promise<string[]> {
   let problems: string[] = [];
-  await waitUntil(async () => (problems = await look(box, ids, options)).length === 0, { timeoutMs: 8_000, everyMs: 200 }).catch(() => undefined);
+  await waitUntil(async () => (problems = await look(box, ids, options)).length === 0, { timeoutMs: options.forMs ?? 8_000, everyMs: 200 }).catch(() => undefined);
   return problems;
 }
 
 export type RestOptions = {
   /** A Redis that forgot an end is told it again: the repeated dispatch line has another time, and a decision that was made again. */
   endsToldAgain?: boolean;
+  /** How long upkeep gets, ms. */
+  forMs?: number;
 };
 
 async function look(box: FlowBox, ids: readonly string[], options: RestOptions): Promise<string[]> {

@@ -5,6 +5,7 @@ import { isEnded, type SubmitData } from '#contract';
 import { call } from '../apps/daemon/home.js';
 import { killNow } from '../support/processes.js';
 import { newId } from '../support/records.js';
+import { POINTS, SEED, seeded } from '../support/seeded.js';
 import { sleep, waitUntil } from '../support/wait-until.js';
 import { openFlow, type FlowBox } from './flow-box.js';
 import { problemsAtRest } from './oracle.js';
@@ -12,21 +13,7 @@ import { problemsAtRest } from './oracle.js';
 let box: FlowBox;
 afterEach(() => box.close());
 
-/** CMO_TEST_SEED repeats a run's moments; `npm run chaos` asks for twenty of them. */
-const SEED = Number(process.env['CMO_TEST_SEED'] ?? Date.now() % 1_000_000);
-const POINTS = Number(process.env['CMO_CHAOS_POINTS'] ?? 3);
 const WRITERS = 100;
-
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 test.each<[string, boolean]>([
   ['the daemon', false],
