@@ -31,6 +31,7 @@ export async function readRunEnd(input: {
     silent: reason === 'silence',
     flooded: reason === 'overflow',
     endedByUs: reason === 'refused' || reason === 'foreign-billing',
+    endedForBilling: reason === 'foreign-billing',
     spawnError: exit?.spawnError ?? null,
     cwdExists: existsSync(plan.cwd),
     now: clock(),

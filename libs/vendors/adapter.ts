@@ -53,6 +53,8 @@ export type ExitFacts = {
   flooded?: boolean;
   /** We ended it because of a `refused` or `foreign-billing` signal. */
   endedByUs: boolean;
+  /** Of the two it was `foreign-billing`: on a lane that may bill so, the key source that the CLI names means nothing. */
+  endedForBilling?: boolean;
   /** Error code of a start that did not happen. */
   spawnError: string | null;
   cwdExists: boolean;

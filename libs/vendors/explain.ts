@@ -108,7 +108,11 @@ function feed(adapter: VendorAdapter, input: JsonObject, exit: ExitFacts): RunRe
   const reader = adapter.reader({ mode });
   const bytes = Buffer.from(textOf(input['stdout']) ?? '', 'utf8');
   const size = typeof input['chunkBytes'] === 'number' ? input['chunkBytes'] : 64 * 1024;
-  for (let start = 0; start < bytes.length; start += size) reader.out(bytes.subarray(start, start + size));
+  let endedForBilling = false;
+  for (let start = 0; start < bytes.length; start += size) {
+    // The worker ends a run here, unless its lane may bill so; no lane of the defaults may.
+    endedForBilling ||= reader.out(bytes.subarray(start, start + size)).some(({ kind }) => kind === 'foreign-billing');
+  }
   reader.err(Buffer.from(textOf(input['stderr']) ?? '', 'utf8'));
-  return reader.finish(exit);
+  return reader.finish({ ...exit, endedForBilling });
 }

@@ -69,7 +69,7 @@ export class StreamReader implements RunReader {
       lines: [...this.stray.last(), ...this.errors.last()],
       spoke: folded.spoke,
       sandboxBroken: folded.sandboxBroken,
-      foreignBilling: folded.foreignBilling,
+      foreignBilling: exit.endedForBilling === true ? folded.foreignBilling : null,
       flooded: this.splitter.flooded || exit.flooded === true ? this.splitter.total : null,
       unknownFormat: this.objects > 0 && this.known === 0,
     };

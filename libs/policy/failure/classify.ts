@@ -21,6 +21,8 @@ type Found = { class: FailureClass; words: string; boxWide?: true; drift?: true 
  */
 export function classify(facts: RunFacts): Verdict {
   if (facts.spawnError !== null) return verdict(facts, spawnFailure(facts.spawnError, facts.cwdExists));
+  // Before its answer: on a short run the bill is sent before we can end it, and the next one must not be.
+  if (facts.foreignBilling !== null) return verdict(facts, { class: 'auth', words: `it bills another account than the subscription: key source ${facts.foreignBilling}` });
   if (facts.terminal === 'completed') return completed(facts);
   if (facts.terminal === 'failed') return verdict(facts, channelFailure(facts) ?? failedWithoutCause(facts));
   return verdict(facts, cutOff(facts));
@@ -40,10 +42,7 @@ function completed(facts: RunFacts): Verdict {
 
 function cutOff(facts: RunFacts): Found {
   const said = facts.channel.standing === 'none' ? null : channelFailure(facts);
-  if (facts.endedByUs) {
-    if (facts.foreignBilling !== null) return { class: 'auth', words: `it would have billed another account: key source ${facts.foreignBilling}` };
-    if (said) return said;
-  }
+  if (facts.endedByUs && said) return said;
   if (said && OUTRANKS_THE_END.has(said.class)) return said;
   if (facts.timedOut) return { class: 'timeout', words: 'it ran out of its time' };
   if (facts.silent) return { class: 'silence', words: 'the CLI gave no sign of progress for too long' };

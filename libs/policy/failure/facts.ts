@@ -61,7 +61,7 @@ export type RunFacts = {
   spoke: boolean;
   /** Every command of the turn died in the CLI's own sandbox. */
   sandboxBroken: boolean;
-  /** Key source that the CLI named at its start, when it is not the subscription. */
+  /** Key source that the CLI named at its start and that we refused: the run would bill, or has billed, another account. */
   foreignBilling: string | null;
   /** Bytes of output, when it passed the total cap and the rest was not read. */
   flooded: number | null;

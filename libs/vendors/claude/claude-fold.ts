@@ -189,9 +189,9 @@ export class ClaudeFold implements EventFold {
   }
 }
 
-/** `subtype` is "success" on API errors, and `is_error` false on a spent turn limit of older versions: both must be clear of it. */
+/** `subtype` is "success" on API errors, and `is_error` false on a spent turn limit of older versions and on a refusal: all must be clear of it. */
 function isFailed(result: JsonObject): boolean {
-  return result['is_error'] === true || result['is_error'] === 'true' || (textOf(result['subtype']) ?? '').startsWith('error');
+  return result['is_error'] === true || result['is_error'] === 'true' || (textOf(result['subtype']) ?? '').startsWith('error') || result['stop_reason'] === 'refusal';
 }
 
 /** Every prompt token once: what was sent, written to the cache, and read from it. Zeros of a refused request mean "none known". */

@@ -34,7 +34,9 @@ export function rawError(event: JsonObject): SyntheticError {
 /** The failure channel of a result event that is an error. `subtype` says "success" on most of them. */
 export function failedResult(result: JsonObject, synthetic: SyntheticError | null, limit: unknown): Channel {
   const subtype = textOf(result['subtype']);
-  const words = [textOf(result['result']), ...listOf(result['errors']).map(errorWords), synthetic?.words ?? null].filter((text) => text !== null && text.trim() !== '') as string[];
+  // A refusal that is no error has the model's own words for its text: they are no evidence of anything else.
+  const ownWords = result['stop_reason'] === 'refusal' && result['is_error'] === false;
+  const words = [ownWords ? null : textOf(result['result']), ...listOf(result['errors']).map(errorWords), synthetic?.words ?? null].filter((text) => text !== null && text.trim() !== '') as string[];
   const kinds = [synthetic?.kind, textOf(result['api_error_type']), textOf(result['api_error']), synthetic?.type, subtype === 'success' ? null : subtype, textOf(result['terminal_reason']), textOf(result['stop_reason'])];
   return {
     standing: 'final',

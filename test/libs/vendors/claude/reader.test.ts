@@ -45,10 +45,17 @@ describe('what the stream says while it runs', () => {
   });
 
   test('a key source at the start is told, and ended for it the run is a matter of the login', () => {
-    const { signals, reading } = run('claude', [init({ apiKeySource: 'ANTHROPIC_API_KEY' })], { endedByUs: true, exitCode: 143 });
+    const { signals, reading } = run('claude', [init({ apiKeySource: 'ANTHROPIC_API_KEY' })], { endedByUs: true, endedForBilling: true, exitCode: 143 });
     expect(signals).toContainEqual({ kind: 'foreign-billing', source: 'ANTHROPIC_API_KEY' });
     expect(reading).toMatchObject({ ok: false, failure: { class: 'auth' } });
     expect(kinds(run('claude', [init()]))).not.toContain('foreign-billing');
+  });
+
+  test('an answer that another account paid for before we could end it is refused, and kept for people; on a lane that may bill so it means nothing', () => {
+    const keyed = init({ apiKeySource: 'ANTHROPIC_API_KEY' });
+    expect(run('claude', [keyed, result('Paid.')], { endedByUs: true, endedForBilling: true }).reading).toMatchObject({ ok: false, failure: { class: 'auth' }, partial: 'Paid.' });
+    expect(run('claude', [keyed, result('Paid.')]).reading).toMatchObject({ ok: true, text: 'Paid.' });
+    expect(run('claude', [keyed, retry(429, 'rate_limit')], { endedByUs: true, exitCode: 143 }).reading).toMatchObject({ failure: { class: 'rate_limit' } });
   });
 });
 
@@ -105,6 +112,11 @@ describe('what it came to', () => {
     const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     expect(run('claude', [init(), body], { exitCode: 1 }).reading).toMatchObject({ failure: { class: 'overloaded' } });
     expect(run('claude', [init(), body, said('Recovered.'), result('Recovered.')]).reading.ok).toBe(true);
+  });
+
+  test('a refusal is no answer, whatever the error flag says', () => {
+    const words = "You've hit your usage limit is what I will not write.";
+    expect(run('claude', [init(), said(words), result(words, { stop_reason: 'refusal' })]).reading).toMatchObject({ ok: false, failure: { class: 'content_refused' }, partial: words });
   });
 
   test('a session id that could be read as an option is none', () => {
