@@ -1,11 +1,12 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Envelope } from '#contract';
+import type { Started } from '../support/cmo.js';
 import { isAlive } from '../support/processes.js';
 import { buildPackage, replacePackage } from '../support/package.js';
 import { serviceTools } from '../support/service-tools.js';
-import { waitUntil } from '../support/wait-until.js';
+import { sleep, waitUntil } from '../support/wait-until.js';
 import { openFlow, untilThere, type FlowBox } from './flow-box.js';
 import { problemsAtRest } from './oracle.js';
 
@@ -30,6 +31,17 @@ beforeEach(async () => {
 afterEach(() => box.close());
 
 const started = (): string[] => box.ledger().flatMap(({ event, attempt }) => (event === 'start' ? [attempt.split('.')[0] ?? ''] : []));
+/** Beside the three of its standard streams, a client that waits has a socket to the daemon. */
+function isAsking({ pid }: Started): boolean {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.filter((link) => link.startsWith('socket:')).length > 3;
+}
 const ended = (id: string): boolean => box.dispatchLines(id).length > 0;
 
 test('the package is replaced while agents run and others wait: the old daemon works on without its files, the new one takes over, nothing fails', async () => {
@@ -41,6 +53,9 @@ test('the package is replaced while agents run and others wait: the old daemon w
   const echo = await box.submit('[[sim:echo text="without any file"]]', '--pin', 'codex');
   const third = await box.submit(untilThere(file('go-3'), 'third'), '--pin', 'codex');
   const last = await box.submit('[[sim:echo text="by the new one"]]', '--pin', 'codex');
+  // These came when the daemon was up, and have nothing of that loaded.
+  const waiting = [third, last].map((id) => box.start(['wait', id]));
+  await waitUntil(() => waiting.every(isAsking), { what: 'both clients to ask' });
   const old = box.daemon();
   const chunks = readdirSync(join(installed, 'dist/chunks'));
 
@@ -67,12 +82,32 @@ test('the package is replaced while agents run and others wait: the old daemon w
   expect(first.result).toContain('attended');
   const ids = [first.dispatchId, second, echo, third, last];
   for (const id of ids) expect(await box.wait(id)).toMatchObject({ ok: true, state: 'succeeded' });
-  // The client of the old version asked the new daemon for its answer, and not to leave.
+  for (const one of waiting) expect(await one.ended).toMatchObject({ code: 0, stderr: '' });
+  // The clients of the old version asked the new daemon for its answer, and not to leave.
   expect(box.daemon()).toBe(pid);
   expect(await problemsAtRest(box, ids)).toEqual([]);
   expect(box.starts()).toEqual(Object.fromEntries(ids.map((id) => [`${id}.1`, 1])));
   const adopted = (id: string): boolean | undefined => box.attemptLines(id)[0]?.adopted;
   expect([first.dispatchId, second, echo, third, last].map(adopted)).toEqual([true, false, false, true, false]);
+});
+
+test('a daemon that is killed while the files are away is brought back by the clients that wait, as soon as they are there', async () => {
+  const attended = box.start(['run', '--pin', 'codex'], { input: untilThere(file('go'), 'attended') });
+  await waitUntil(() => started().length === 1, { what: 'the agent' });
+  const [id = ''] = started();
+  const waiting = box.start(['wait', id]);
+  await waitUntil(() => isAsking(waiting), { what: 'the client to ask' });
+  await replacePackage(installed, after, async () => {
+    await box.killDaemon();
+    await sleep(1_500);
+    expect([attended.child.exitCode, waiting.child.exitCode]).toEqual([null, null]);
+  });
+  await waitUntil(() => box.daemonPids().length === 1, { what: 'the next daemon' });
+  writeFileSync(file('go'), '');
+  for (const { ended: left } of [attended, waiting]) expect(await left).toMatchObject({ code: 0 });
+  expect(await box.status()).toMatchObject({ version: NEXT });
+  expect(await problemsAtRest(box, [id])).toEqual([]);
+  expect(box.starts()).toEqual({ [`${id}.1`]: 1 });
 });
 
 test('a daemon that a service runs hands over to the service again: the new version stays when nothing is to do', async () => {

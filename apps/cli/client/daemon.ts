@@ -22,6 +22,7 @@ const PATIENCE_MS = 60_000;
 /** The same for a call that somebody waits for to be taken, while the daemon answers that its Redis is away: a restart is ridden out, no more. */
 const REDIS_AWAY_MS = 5_000;
 const MOST_PAUSE_MS = 1_000;
+const REPLACED_MS = 20_000;
 
 export class DaemonClient {
   private readonly paths: Paths;
@@ -113,7 +114,21 @@ async function startDaemon(paths: Paths): Promise<{ ok: true } | { ok: false; er
   const { configError, loadConfig } = await import('#config/load');
   const loaded = loadConfig();
   if (!loaded.ok) return { ok: false, error: configError(loaded.diagnostics) };
-  const { ensureDaemon } = await import('#daemon/client');
-  const ensured = await ensureDaemon(paths, loaded.config);
+  const starter = await whenThere(() => import('#daemon/client'));
+  if (starter === null) return { ok: false, error: errorBody('CMO_E_DAEMON', 'the files of cmo are gone, so no daemon can be started; agents that ran go on', { fix: 'install cmo again' }) };
+  const ensured = await starter.ensureDaemon(paths, loaded.config);
   return ensured.ok ? { ok: true } : ensured;
+}
+
+/** A client that waits may outlive its package: while that is replaced, its files are away for a moment. Null: they stay away. */
+async function whenThere<T>(load: () => Promise<T>): Promise<T | null> {
+  for (const until = performance.now() + REPLACED_MS; ; ) {
+    try {
+      return await load();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+      if (performance.now() > until) return null;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
