@@ -113,8 +113,9 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
 
 /** Why a dispatch that stops failed, as its envelope says it. */
 export function errorOfStop(end: RunEnd, step: Extract<NextStep, { kind: 'stop' }>): ErrorBody {
-  if (step.needsLook) return errorBody('CMO_E_NEEDS_LOOK', undefined, { details: [step.why] });
   const failure = failureOf(end);
+  if (step.poison) return errorBody(step.needsLook ? 'CMO_E_NEEDS_LOOK' : 'CMO_E_FAILED', step.why, failure && failure.words !== '' ? { details: [failure.words.slice(0, 500)] } : {});
+  if (step.needsLook) return errorBody('CMO_E_NEEDS_LOOK', undefined, { details: [step.why] });
   if (failure === null) return errorBody('CMO_E_FAILED', `the agent was ${outcomeOf(end)}`, { details: [step.why] });
   const code = failure.class === 'timeout' ? 'CMO_E_TIMED_OUT' : 'CMO_E_FAILED';
   return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), { details: [`${failure.class}: ${step.why}`] });

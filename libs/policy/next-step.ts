@@ -85,7 +85,7 @@ class Steps {
     this.#others = facts.failover ? facts.otherLanes.filter((lane) => laneLeft(lane, history, facts.attempts)) : [];
   }
 
-  stop(why: string, closeLane = false): NextStep {
+  stop(why: string, closeLane = false): Extract<NextStep, { kind: 'stop' }> {
     return { kind: 'stop', why: this.#touched ? `${why}; it may have written, so look first` : why, needsLook: this.#touched, closeLane };
   }
 
@@ -140,7 +140,7 @@ class Steps {
   }
 
   #poisoned(cls: string): NextStep {
-    return this.stop(`${cls}: ${VIOLENT_ENDS} of its attempts were ended from outside or went silent; what it does may be the cause`);
+    return { ...this.stop(`${cls}: ${VIOLENT_ENDS} of its attempts were ended from outside or went silent; what it does may be the cause`), poison: true };
   }
 
   /** On this lane: its session where something may have been written, else as it began; null when neither may be. */
