@@ -33,6 +33,8 @@ export type EnsureOptions = {
   program?: string;
   /** From the first look until it must be ready, ms. A daemon that is reading a large file of Redis takes long. */
   readyMs?: number;
+  /** How long a service gets to bring back its daemon, ms. */
+  serviceMs?: number;
 };
 
 const READY_MS = 120_000;
@@ -62,7 +64,7 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
   }
 }
 
-async function ensureIn(paths: Paths, { readyMs = READY_MS, program, env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
+async function ensureIn(paths: Paths, { readyMs = READY_MS, serviceMs = SERVICE_MS, program, env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
   const find = (): string => program ?? daemonProgram();
   let serviceUntil = 0;
   const known = readStartupError(paths.state)?.stamp;
@@ -73,7 +75,7 @@ async function ensureIn(paths: Paths, { readyMs = READY_MS, program, env = proce
     if (seen.kind === 'ready') {
       // Of another version: its runs go on, its Redis stays, and the next look finds it stopping or gone.
       await askShutdown(seen.socket, { kill: false, keepRedis: true });
-      if (seen.serviceProgram !== null) serviceUntil = performance.now() + SERVICE_MS;
+      if (seen.serviceProgram !== null) serviceUntil = performance.now() + serviceMs;
     } else if (seen.kind === 'none' && performance.now() > serviceUntil) {
       const ended = await startUnderLock(paths, find, env, known, until);
       if (ended) return ended;

@@ -130,18 +130,18 @@ test('when nothing brings it back, whoever asked starts one', async () => {
   const first = startService(home);
   await readyAs(home, first.pid);
   sayInLock(home, { version: '0.0.1' });
-  expect(await ensureDaemon(home.paths, undefined, { env: home.env })).toMatchObject({ ok: true, started: true });
+  expect(await ensureDaemon(home.paths, undefined, { env: home.env, serviceMs: 1_000 })).toMatchObject({ ok: true, started: true });
   expect(isAlive(first.pid)).toBe(false);
 });
 
-test("the service of another installation is used as it is: it would come back the same", async () => {
+test('the service of another installation is used as it is: it would come back the same', async () => {
   const home = fresh();
   const { pid } = startService(home);
   await readyAs(home, pid);
   sayInLock(home, { version: '0.0.1', program: '/elsewhere/dist/daemon.mjs' });
   expect(await ensureDaemon(home.paths, undefined, { env: home.env })).toMatchObject({ ok: true, pid, started: false });
   sayInLock(home, { protocol: 0 });
-  const ensuring = ensureDaemon(home.paths, undefined, { env: home.env });
+  const ensuring = ensureDaemon(home.paths, undefined, { env: home.env, serviceMs: 1_000 });
   await waitGone(pid);
   expect(await ensuring).toMatchObject({ ok: true });
 });
