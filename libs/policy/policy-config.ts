@@ -34,6 +34,10 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
     return numberOf(value);
   };
   const pressure = membersOf('pressure', file.get('pressure'), problems);
+  for (const [path, section, known] of [['preference', preference, defaults.preference], ['pressure', pressure, defaults.pressure]] as const) {
+    const names = Object.keys(known);
+    for (const name of section.keys()) if (!names.includes(name)) problems.push(unknownWord(path, name, names));
+  }
   const config: PolicyConfig = {
     lanes: merged.map(({ id, vendor, models: map }) => ({ id, vendor, models: { ...BLANK, ...map } })),
     preference: { first: wordOf(first), weightPoints: number(preference, 'preference', 'weightPoints', defaults.preference.weightPoints, POINTS) },

@@ -133,6 +133,10 @@ describe('the config of a decision', () => {
     expect(read({ lanes: { new: { models: { fast: 'f' } } } })).toEqual([['lanes.new.vendor', null], ['models.new.balanced', null], ['models.new.frontier', null]]);
   });
 
+  test('is refused for a member of bands or preference that is none, which would else be left out in silence', () => {
+    expect(read({ pressure: { critcal: 80 }, preference: { frist: 'claude' } })).toEqual([['preference', 'first'], ['pressure', 'critical']]);
+  });
+
   test('is refused for what it gets wrong, all at once', () => {
     expect(read({ models: { codx: {}, codex: { blanced: 'x', fast: 3 } }, preference: { first: 'claud', weightPoints: '9' }, pressure: { tight: 165 } })).toEqual([
       ['models', 'codex'], ['models.codex', 'balanced'], ['models.codex.fast', null], ['preference.first', 'claude'], ['preference.weightPoints', '9'], ['pressure.tight', '100'],
