@@ -11,6 +11,7 @@ const SENTENCE_MAX = 4000;
 /** Said by the channel, these stand even when a watchdog or a signal ended the run before its last event. */
 const OUTRANKS_THE_END = new Set<FailureClass>(['usage_limit', 'rate_limit', 'auth']);
 const UNIX_SIGNALS = { first: 129, last: 159 };
+const NO_FOLDER = 'the working directory does not exist';
 
 type Found = { class: FailureClass; words: string; boxWide?: true; drift?: true };
 
@@ -53,6 +54,7 @@ function cutOff(facts: RunFacts): Found {
     return line?.boxWide ? line : { class: 'killed', words: `ended by signal ${String(facts.exitCode - 128)} (exit code ${String(facts.exitCode)})` };
   }
   if (said) return said;
+  if (!facts.cwdExists && !facts.spoke) return { class: 'deterministic', words: NO_FOLDER };
   if (line) return line;
   return unexplained(facts, 'it ended without a final event');
 }
@@ -61,7 +63,7 @@ function spawnFailure(error: string, cwdExists: boolean): Found {
   const code = /\bE[A-Z0-9]{2,}\b/.exec(error)?.[0] ?? error;
   const words = `the CLI could not be started: ${code}`;
   // Node reports a missing working directory as ENOENT of the program.
-  if (!cwdExists) return { class: 'deterministic', words: 'the working directory does not exist' };
+  if (!cwdExists) return { class: 'deterministic', words: NO_FOLDER };
   if (code === 'ENOSPC' || code === 'EDQUOT') return { class: 'environment', boxWide: true, words };
   if (code === 'EAGAIN' || code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM') return { class: 'transient', words };
   if (code === 'E2BIG' || code === 'EINVAL') return { class: 'deterministic', words };

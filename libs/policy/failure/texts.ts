@@ -65,8 +65,10 @@ export const FAILURE_TEXTS: readonly FailureText[] = [
   // Ours to mend: the same call fails the same way.
   { class: 'deterministic', pattern: text(String.raw`\b(?:unknown|unrecognized|unexpected|invalid) (?:option|argument|flag|(?:sub)?command|value)\b|\bmissing required argument\b|\brequired arguments were not provided\b|\bthe argument .* cannot be used\b|\brequires --verbose\b|\boption '.*' argument (?:missing|.*\bis invalid)|\btoo many arguments\b|\ba value is required for\b`) },
   { class: 'deterministic', pattern: text(String.raw`\bnot inside a trusted directory\b|\binput exceeds the maximum (?:length|size)\b|\bsession id .* is already in use\b|\bno conversation found with session id\b|\bno rollout found for thread id\b|\bno (?:thread|conversation) with id\b`) },
-  { class: 'deterministic', pattern: text(String.raw`\berror loading (?:config|configuration|rules)|\btoml parse error\b|\bfailed to (?:load|parse) (?:config|settings)|\binvalid settings\b|\berror processing settings\b|\binvalid json provided\b|\binvalid mcp config|\bmcp config file not found\b|\bmodel provider .* not found\b|\bno such file or directory \(os error 2\)`) },
+  { class: 'deterministic', pattern: text(String.raw`\berror loading (?:config|configuration|rules)|\btoml parse error\b|\bfailed to (?:load|parse) (?:config|settings)|\binvalid settings\b|\berror processing settings\b|\binvalid json provided\b|\binvalid mcp config|\bmcp config file not found\b|\bmodel provider .* not found\b`) },
   { class: 'deterministic', pattern: text(String.raw`\binvalid_json_schema\b|\binvalid (?:json )?schema\b|\boutput schema\b.*\b(?:not|fail|invalid)|\bfailed to read output schema\b|--json-schema\b`) },
+  // A file of the installation: what we name in argv is known to be there, or was named above.
+  { class: 'environment', pattern: text(String.raw`\bno such file or directory \(os error 2\)`) },
   { cli: 'claude', class: 'transient', pattern: text(String.raw`\bconfiguration file at .* is corrupted\b`) },
   { cli: 'claude', class: 'transient', pattern: text(String.raw`\binput must be provided either through stdin\b|\bno stdin data received\b`) },
   { cli: 'codex', class: 'transient', pattern: text(String.raw`\bno prompt provided\b`) },

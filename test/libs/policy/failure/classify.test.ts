@@ -168,7 +168,7 @@ describe('lines of a failed start', () => {
     ['claude', ['Error: self-signed certificate in certificate chain'], 'environment', 'switch'],
     ['codex', ['Error: Permission denied (os error 13)'], 'environment', 'switch'],
     ['codex', ['Error: failed to resolve CODEX_HOME: No such file or directory (os error 2)'], 'environment', 'switch'],
-    ['codex', ['Error: No such file or directory (os error 2)'], 'deterministic', 'fail'],
+    ['codex', ['Error: No such file or directory (os error 2)'], 'environment', 'switch'],
     ['codex', ['Error: Model provider `foo` not found'], 'deterministic', 'fail'],
     ['codex', ['Error: Missing optional dependency @openai/codex-linux-x64. Reinstall Codex'], 'environment', 'switch'],
     ['codex', ['Error: spawn /usr/lib/codex ENOENT', 'at ChildProcess._handle.onexit (node:internal/child_process:285:19)'], 'environment', 'switch'],
@@ -184,6 +184,10 @@ describe('lines of a failed start', () => {
     ['codex', ['WARNING: proceeding, even though we could not create PATH aliases: Refusing', 'Reading prompt from stdin...'], 'transient', 'retry_same'],
   ] as const)('%s %j', (cli, lines, expected, action) => {
     expect(onStderr(cli, ...lines)).toMatchObject({ class: expected, action });
+  });
+
+  test('are read in the light of a working directory that is not there', () => {
+    expect(classify(facts('codex', { cwdExists: false, lines: ['Error: No such file or directory (os error 2)'] }))).toMatchObject({ class: 'deterministic', action: 'fail' });
   });
 
   test('count for nothing once the agent had begun, unless the box itself cries', () => {
