@@ -14,8 +14,7 @@ afterEach(async () => {
   await box.close();
 });
 
-/** Before the first strike, and beside each: enough that something is at every point of its way. */
-const FIRST = 10;
+/** Dispatches that come in with each strike: enough that something is at every point of its way. */
 const EACH = 3;
 
 for (const [n, victim] of VICTIMS.entries()) {
@@ -28,7 +27,7 @@ for (const [n, victim] of VICTIMS.entries()) {
     const redis = box.redis();
     audits = new Audits(box.redis(), ['codex', 'claude'], box.settings().slots.account);
     const scene: Scene = { box, redis, random, work: new Work(box, random) };
-    await scene.work.submit(FIRST);
+    await scene.work.submitEach();
     for (let point = 0; point < POINTS; point += 1) {
       const moment = oneOf(random, MOMENTS);
       const met = await meet(box, redis, moment);

@@ -35,10 +35,19 @@ export class Work {
     this.random = random;
   }
 
+  /** One of each kind. */
+  submitEach(): Promise<void> {
+    return this.send(KINDS);
+  }
+
+  submit(count: number): Promise<void> {
+    return this.send(Array.from({ length: count }, () => oneOf(this.random, KINDS)));
+  }
+
   /** All in one call, sent again until it is answered, as the CLI does: its ids are its own. */
-  async submit(count: number): Promise<void> {
+  private async send(kinds: readonly Kind[]): Promise<void> {
     const { box } = this;
-    const wanted = Array.from({ length: count }, () => ({ id: newId(), kind: oneOf(this.random, KINDS) }));
+    const wanted = kinds.map((kind) => ({ id: newId(), kind }));
     const dispatches = wanted.map(({ id, kind: { prompt, role, pin } }, i) => ({ id, prompt: `${i} ${prompt}`, role, cwd: box.work, env: { PATH: box.env['PATH'] ?? '', HOME: box.env['HOME'] ?? '' }, ...(pin && { pin }) }));
     await waitUntil(() => call<SubmitData>(box.paths.apiSocket, 'POST', '/v1/dispatches', { dispatches }).then(({ ok }) => ok, () => false), { what: 'a submit to be taken', timeoutMs: 60_000, everyMs: 100 });
     for (const { id, kind } of wanted) this.known.set(id, kind);
