@@ -14,7 +14,7 @@ import {
   type StoredRequest,
 } from '#contract';
 import { laneCost } from '#gate';
-import { accessOf, contradictionsOf, decide, producerVendor, taskOf, waitingLane } from '#policy';
+import { accessOf, contradictionsOf, decide, deferral, producerVendor, taskOf, waitingLane } from '#policy';
 import type { NewDispatch } from '#queue';
 import { ANY_NODE } from '#store';
 import { schemaVerdict, type SchemaRulings } from '#vendors/schema-rules';
@@ -180,15 +180,9 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
     decision,
     history: [],
     takeUp: null,
-    error: waits ? null : deferredError(decision),
+    error: waits ? null : deferral(decision),
     needsLook: false,
   };
-}
-
-/** The lane's state stands beside its reset: `codex exhausted until …`. */
-function deferredError(decision: Decision): ErrorBody {
-  const details = Object.entries(decision.laneStates).map(([lane, { state, resetsAt }]) => `${lane}: ${state}${resetsAt === null ? '' : ` until ${resetsAt}`}`);
-  return errorBody('CMO_E_DEFERRED', undefined, { details, retryAfter: decision.ok ? null : decision.resumeAfter });
 }
 
 function storedOf(request: DispatchRequest, nodeId: string): StoredRequest {

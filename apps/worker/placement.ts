@@ -1,6 +1,6 @@
-import { errorBody, policyConfig, type Config, type Decision, type DispatchRecord, type TakeUp } from '#contract';
+import { policyConfig, type Config, type Decision, type DispatchRecord, type TakeUp } from '#contract';
 import { laneCost, type WindowEvent } from '#gate';
-import { waitingLane } from '#policy';
+import { deferral, waitingLane } from '#policy';
 import type { Next } from '#queue';
 import { leaving } from './left-lanes.js';
 import { laneById } from './resources.js';
@@ -23,10 +23,7 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
       change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: notYet(record, now), decision, takeUp: takeUpOn(lane.id, takeUp, record) },
     };
   }
-  const retryAfter = decision.ok ? null : decision.resumeAfter;
-  const missing = Object.values(decision.states).every((state) => state === 'missing');
-  const error = !missing ? errorBody('CMO_E_DEFERRED', deferredWords(decision), { retryAfter }) : errorBody('CMO_E_NO_LANE');
-  return { state: 'deferred', event: 'deferred', change: { decision, error } };
+  return { state: 'deferred', event: 'deferred', change: { decision, error: deferral(decision) } };
 }
 
 /** Why a dispatch leaves its lane, and for which event of a window, where it was one. `closing`: the one that its own delivery makes. */
@@ -48,9 +45,4 @@ const NOTE = 'rerouted:';
 /** A person's --not-before holds on every lane; a back-off is over with the lane it was for. */
 function notYet({ startedAt, notBefore }: DispatchRecord, now: number): number | null {
   return startedAt === null && notBefore !== null && notBefore > now ? notBefore : null;
-}
-
-function deferredWords(decision: Decision): string {
-  const states = Object.entries(decision.states).map(([lane, state]) => `${lane} ${state}`);
-  return `no lane is usable now: ${states.join(', ')}`;
 }

@@ -1,4 +1,5 @@
 export { decide } from './decide.js';
+export { deferral } from './deferral.js';
 export { waitingLane } from './waiting-lane.js';
 export { explainDecision, type Explained } from './explain.js';
 export { confirm, type Confirmation } from './confirm.js';

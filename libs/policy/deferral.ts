@@ -1,0 +1,39 @@
+import { errorBody, type Decision, type ErrorBody } from '#contract';
+
+/**
+ * What is told of a dispatch that no lane takes now and that may wait no longer: each permitted lane with what closed it, and what opens
+ * it. Waiting for a window opens neither a paused lane nor one whose login has lapsed, and where every lane wants a login or a
+ * CLI it is not a window that is missing.
+ */
+export function deferral(decision: Decision): ErrorBody {
+  const lanes = permittedLanes(decision);
+  const standings = lanes.map((lane) => standingOf(decision, lane));
+  const causes = new Set(standings.map(({ cause }) => cause));
+  const details = standings.map(({ words }) => words);
+  const retryAfter = decision.ok ? null : decision.resumeAfter;
+  if ([...causes].every((cause) => cause === 'missing' || cause === 'auth')) return errorBody('CMO_E_NO_LANE', undefined, { details, retryAfter });
+  const fixes = [
+    ...(causes.has('paused') ? [`\`cmo resume ${standings.length === 1 ? (lanes[0] ?? '--all') : '--all'}\` takes the pause back`] : []),
+    ...(causes.has('auth') || causes.has('missing') || causes.has('environment') ? ['`cmo doctor` says what a closed lane needs'] : []),
+    ...(causes.has('window') ? ['wait for the window with `--max-wait 8h`, or use `cmo submit`'] : []),
+  ];
+  return errorBody('CMO_E_DEFERRED', undefined, { details, fix: fixes.join('; '), retryAfter });
+}
+
+/** The candidates are every lane: those that the task itself rules out open nothing for it. */
+function permittedLanes({ candidates, factors: { pin, independentOf, strictIndependence }, laneStates }: Decision): string[] {
+  if (pin !== null) return [pin];
+  if (candidates.length === 0) return Object.keys(laneStates);
+  const maker = candidates.find(({ lane }) => lane === independentOf)?.vendor ?? independentOf;
+  return candidates.filter(({ vendor }) => !strictIndependence || vendor !== maker).map(({ lane }) => lane);
+}
+
+type Cause = 'missing' | 'auth' | 'environment' | 'paused' | 'window';
+
+function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cause; words: string } {
+  const { state, resetsAt } = (Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined) ?? { state: 'unknown', resetsAt: null };
+  const blockedBy = Object.hasOwn(facts, lane) ? facts[lane]?.blockedBy : undefined;
+  const words = `${lane}: ${state}${state !== 'missing' && blockedBy !== undefined ? ` (closed: ${blockedBy})` : ''}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
+  if (state === 'missing') return { cause: 'missing', words };
+  return { cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window', words };
+}
