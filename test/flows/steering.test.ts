@@ -20,7 +20,7 @@ const said = async (...args: string[]): Promise<string> => {
 test('a paused lane starts nothing: pinned work waits and says why, other work takes the other lane, and both go on after it', async () => {
   const running = await box.submit(slow(2), '--role', 'research', '--pin', 'codex');
   await waitUntil(async () => (await state(running)) === 'running');
-  expect(await said('pause', 'codex', '--reason', 'I need it')).toContain('lane codex, until `cmo resume`: I need it');
+  expect(await said('pause', 'codex', '--reason', 'I need it')).toContain('lane codex, until `cmo resume codex`: I need it');
 
   const pinned = await box.submit('pinned [[sim:echo]]', '--role', 'research', '--pin', 'codex');
   const free = await box.run('free [[sim:echo]]', '--role', 'research');
@@ -28,7 +28,7 @@ test('a paused lane starts nothing: pinned work waits and says why, other work t
   expect(await box.wait(running)).toMatchObject({ ok: true, lane: 'codex' });
   expect((await box.show(pinned)).waiting).toMatchObject({ why: 'lane codex is paused: I need it' });
   expect(await said('status')).toMatch(/^paused .*I need it/m);
-  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +paused lane codex, .*I need it/m);
+  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +paused lane codex, .*I need it.*\n +to mend it: `cmo resume codex`$/m);
 
   await said('resume', 'codex');
   expect(await box.wait(pinned)).toMatchObject({ ok: true, lane: 'codex' });
@@ -46,8 +46,9 @@ test('work that waits in a lane moves when that lane is paused', async () => {
 test('everything paused: run defers with exit 3, and a pause with a time ends by itself', async () => {
   await box.up();
   await said('pause', '--all', '--reason', 'moving', '--until', '2s');
-  const { code } = await box.cmo(['run', '--role', 'research'], { input: 'now [[sim:echo]]' });
-  expect(code).toBe(3);
+  const { code, stderr } = await box.cmo(['run', '--role', 'research'], { input: 'now [[sim:echo]]' });
+  expect([code, /--max-wait/.test(stderr)]).toEqual([3, false]);
+  expect(stderr).toContain('`cmo resume --all`');
   const id = await box.submit('later [[sim:echo]]', '--role', 'research');
   expect(await box.wait(id)).toMatchObject({ ok: true });
 });
@@ -64,6 +65,7 @@ test('drain returns when nothing runs; the box stays drained over a restart, and
   await said('down');
   await box.up();
   expect(await said('status')).toMatch(/^drained .*a new disk/m);
+  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +drained .*\n +to mend it: `cmo resume --all`, typed on /m);
   expect((await box.show(waiting)).waiting?.why).toContain('a new disk');
   expect(await state(waiting)).toBe('queued');
   await said('resume', '--all');

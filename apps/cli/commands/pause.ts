@@ -18,7 +18,7 @@ export const pause = command({
   output: 'human',
   schema: 'cmo.control/1',
   examples: ["cmo pause codex --reason 'I need it myself' --until 09:00", "cmo pause --all --reason 'the repository is being moved'"],
-  notes: ['What runs goes on; what waits moves to another lane where it may, and else waits.', 'It outlives the daemon and a reboot. `cmo resume` takes it back.'],
+  notes: ['What runs goes on; what waits moves to another lane where it may, and else waits.', 'It outlives the daemon and a reboot. `cmo resume LANE` or `cmo resume --all` takes it back.'],
   async run({ values, words }, context) {
     const [lane] = words;
     if ((lane === undefined) === (values.all === undefined)) throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help pause`' }));

@@ -110,5 +110,10 @@ async function daemonRows(context: Patient['context']): Promise<Row[]> {
 /** What persons have said holds work back as surely as a fault does. Those of an older daemon tell of none. */
 function heldBack(control: StatusData['control'] | undefined, now: number): Row[] {
   if (!control) return [];
-  return controlLines({ ...control, slots: control.slots.filter(({ atOnce }) => atOnce === 0) }, paintFor(false), now).map((line) => warn('daemon:held', line.replace(/ +/g, ' '), '`cmo resume`, or `cmo slots` for what is set to 0'));
+  const row = (of: Partial<StatusData['control']>, fix: string): Row[] => controlLines({ pauses: [], drains: [], slots: [], ...of }, paintFor(false), now).map((line) => warn('daemon:held', line.replace(/ +/g, ' '), fix));
+  return [
+    ...control.pauses.flatMap((pause) => row({ pauses: [pause] }, `\`cmo resume ${pause.lane ?? '--all'}\``)),
+    ...control.drains.flatMap((drain) => row({ drains: [drain] }, `\`cmo resume --all\`, typed on ${drain.node}`)),
+    ...control.slots.filter(({ atOnce }) => atOnce === 0).flatMap((slots) => row({ slots: [slots] }, `\`cmo slots --${slots.of} ${slots.of === 'dark' ? '' : `${slots.name}=`}default\``)),
+  ];
 }

@@ -62,7 +62,7 @@ test('status says what persons have paused, drained and set, each with its reaso
   };
   const text = statusText({ ...status, control }, pc.createColors(false), NOW).join('\n');
   expect(text).toMatch(/^paused {3}lane codex, until .*09:00.*: I need it \(for 10m 00s\)$/m);
-  expect(text).toMatch(/^paused {3}every lane, until `cmo resume`: moving/m);
+  expect(text).toMatch(/^paused {3}every lane, until `cmo resume --all`: moving/m);
   expect(text).toMatch(/^drained {2}box-1 starts nothing .*: a new disk/m);
   expect(text).toMatch(/^slots {4}account codex: 3 at once, set by hand$/m);
   expect(text).toMatch(/^slots {4}each account while its meter is dark: 1 at once/m);
