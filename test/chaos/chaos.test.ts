@@ -31,7 +31,7 @@ for (const [n, victim] of VICTIMS.entries()) {
     for (let point = 0; point < POINTS; point += 1) {
       const moment = oneOf(random, MOMENTS);
       const met = await meet(box, redis, moment);
-      await jitter(random, moment === 'no moment in particular' ? 700 : 12);
+      await jitter(random, moment === 'no moment in particular' ? 700 : 6);
       story.push(`at ${moment}${met ? '' : ' (not met)'}: ${await strike(victim, scene)}`);
       await scene.work.submit(EACH);
       if (random() < 0.7) scene.work.cancelOne();

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { openGate } from '#gate';
+import { readStat } from '#runner/process-identity';
 import type { FlowBox } from '../flows/flow-box.js';
-import { isAlive, killNow, processesOf, signal } from '../support/processes.js';
+import { killNow, processesOf, signal } from '../support/processes.js';
 import { oneOf, type Random } from '../support/seeded.js';
 import { sleep, waitUntil } from '../support/wait-until.js';
 import type { Work } from './work.js';
@@ -30,7 +33,8 @@ export async function strike(victim: Victim, scene: Scene): Promise<string> {
     case 'a supervisor': {
       const pid = someSupervisor(box, random);
       if (pid === null) return 'no supervisor was there';
-      if (!kills) return stopped([pid], forMs, 'a supervisor');
+      // For longer, too, than a worker waits for one to claim its start.
+      if (!kills) return stopped([pid], 2 * forMs, 'a supervisor');
       await killNow(pid);
       return 'a supervisor killed';
     }
@@ -76,16 +80,15 @@ async function stopped(pids: readonly number[], forMs: number, what: string): Pr
   return `${what} stopped for ${forMs} ms`;
 }
 
+/** One that has not linked its claim yet, if there is any: that lasts for milliseconds, and is where a start could be doubled. */
 function someSupervisor(box: FlowBox, random: Random): number | null {
-  const running = box.runFolders().filter(({ where }) => where === 'runs');
-  const one = running[Math.floor(random() * running.length)];
-  try {
-    const pid = one ? box.runPids(one.id).supervisor : null;
-    return pid !== null && isAlive(pid) ? pid : null;
-  } catch {
-    // It has no run.json yet, or was delivered meanwhile.
-    return null;
-  }
+  const leaders = processesOf(box.paths.runs).filter(({ pid, command }) => command.includes('cmo-supervisor') && readStat(pid)?.group === pid);
+  const early = leaders.filter(({ command }) => {
+    const folder = /cmo-supervisor (\S+)/.exec(command)?.[1];
+    return folder !== undefined && existsSync(folder) && !existsSync(join(folder, 'claim'));
+  });
+  const some = early.length > 0 ? early : leaders;
+  return some[Math.floor(random() * some.length)]?.pid ?? null;
 }
 
 /** Nothing is down, and no lane is shut: whatever ends now ends by itself. */
