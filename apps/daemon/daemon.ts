@@ -122,7 +122,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     life.onLeave('api', () => api.close());
 
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
-    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, supervisorScript: keepSupervisor(paths.state) });
+    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, nodeProgram: keepSupervisor(paths.state) });
     worker = started;
     life.onLeave('worker', ({ kill }) => started.stop({ kill }));
 

@@ -6,7 +6,7 @@ import type { Meters } from './prober/meters.js';
 import type { Gate, Wakes } from '#gate';
 import type { Outbox } from '#receipts';
 import type { Tickets, Transitions } from '#queue';
-import type { SupervisorKind } from '#runner';
+import type { Fork, SupervisorKind } from '#runner';
 import type { Records } from '#store';
 import type { WorkPlaces } from './work-places.js';
 
@@ -37,6 +37,7 @@ export type Resources = {
   versions: CliVersions;
   places: WorkPlaces;
   supervisor: SupervisorKind;
+  fork: Fork;
   /** The daemon's own: for work that came from another node's shell. */
   environment: Readonly<Record<string, string | undefined>>;
   node: string;

@@ -166,7 +166,7 @@ class Tending {
     if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
     const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
     const env = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
-    const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor });
+    const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor, fork: this.#r.fork });
     const claimed = came !== 'dead' && came !== 'late';
     this.#signals.started();
     return claimed || !(await this.#voided(await this.#record()));

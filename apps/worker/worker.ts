@@ -4,7 +4,7 @@ import { attemptId, type Config, type GcData, type HealthData, type LaneConfig, 
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { layBallast } from '#receipts';
-import { probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
+import { forkHere, openForkServer, probeSupervisor, removeHalfMade, type SupervisorKind } from '#runner';
 import { ANY_NODE, keys, openRecords, queueName, takePulse } from '#store';
 import { cliVersions } from './cli-versions.js';
 import { laneDoor, NODE } from './doorkeeper.js';
@@ -36,8 +36,9 @@ export type WorkerOptions = {
   log: Log;
   /** No other node can reach this Redis (a private one on a unix socket): after a scan nobody else has runs to assert. */
   soleNode?: boolean;
-  /** The bundled Node supervisor, for boxes without sh, setpriv or /proc. */
-  supervisorScript: string;
+  /** The bundled Node program of libs/runner: starts supervisors, and is one on boxes without sh, setpriv or /proc. Null: there is none, so this process starts them. */
+  nodeProgram: string | null;
+  /** Default: found out by a trial. */
   supervisor?: SupervisorKind;
   /** The daemon's own environment: CLIs and logins are found by it, and the turn that renews a login is made from it. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -81,8 +82,9 @@ const FIRST_GC_MS = 60_000;
 /** One process' worker: a gated worker per lane of this node, its tenders, and their upkeep. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { redis, config, stateDir, log, clock = Date.now, random = Math.random } = options;
-  const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.supervisorScript }));
+  const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.nodeProgram ?? '' }));
   if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
+  const forks = supervisor.kind === 'sh' && options.nodeProgram !== null ? openForkServer(options.nodeProgram) : null;
   const pulse = takePulse(redis);
   const wakes = await openWakes(redis);
   const records = openRecords(redis, { folder: join(stateDir, 'blobs'), node: config.nodeId });
@@ -115,6 +117,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     versions: cliVersions(clock),
     places: workPlaces((dispatches) => void bringBack(resources, dispatches)),
     supervisor,
+    fork: forks?.fork ?? forkHere,
     environment: options.env ?? {},
     node: config.nodeId,
     log,
@@ -235,6 +238,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await within(STOP_BOUND_MS, Promise.all([keeper.close(), ...upkeep.map((part) => part.stop())]));
       if (kill) await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));
       await within(STOP_BOUND_MS, roster.handOver());
+      forks?.close();
       await meters.stop();
       pulse.stop();
       cancels.disconnect();

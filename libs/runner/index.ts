@@ -25,7 +25,9 @@ export {
 } from './run-folder.js';
 export { CLAIM_LOST, readClaim, voidClaim, type Claim } from './claim.js';
 export { readStatus, type ExitRecord, type RunningFacts, type RunStatus } from './run-status.js';
-export { spawnSupervisor, startSupervisor, type Spawned, type Started, type StartInput } from './start-supervisor.js';
+export { forkHere, type Fork, type ForkRequest, type Spawned } from './fork.js';
+export { openForkServer, type ForkServer } from './fork-server.js';
+export { spawnSupervisor, startSupervisor, type Started, type StartInput } from './start-supervisor.js';
 export { nodeSupervisor, probeSupervisor, shellSupervisor, type SupervisorKind } from './supervisor-kind.js';
 export { openSpool, type Spool, type SpoolOptions } from './spool.js';
 export { watchFolder, type FolderWatch, type WatchOptions } from './watch-folder.js';

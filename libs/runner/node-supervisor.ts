@@ -8,7 +8,9 @@ import { CLAIM_LOST } from './claim.js';
 import { hasCode, syncFolder } from './durable-file.js';
 import { firstLine } from './first-line.js';
 import { attemptMark, endMarked } from './marks.js';
+import { FORK_SERVER } from './fork-server.js';
 import { identityOf, ownIdentity } from './process-identity.js';
+import { serveForks } from './serve-forks.js';
 
 /**
  * The supervisor for boxes where the shell's doesn't do (supervisor.sh says what it is and writes; this is the same with the
@@ -128,4 +130,5 @@ function writeSynced(path: string, value: unknown): void {
   closeSync(fd);
 }
 
-await supervise(readWords(process.argv.slice(2)));
+if (process.argv[2] === FORK_SERVER) serveForks();
+else await supervise(readWords(process.argv.slice(2)));

@@ -55,9 +55,8 @@ export async function makeRun(runs: string, { plan, prompt, schemaText, givenSch
   const known = findRun(runs, planId(plan));
   if (known) return { made: false, ...known };
 
-  await mkdir(runs, { recursive: true, mode: 0o700 });
   const temp = join(runs, `${UNNAMED}${process.pid}-${randomUUID()}`);
-  await mkdir(temp, { mode: 0o700 });
+  await mkdir(temp, { recursive: true, mode: 0o700 });
   await Promise.all([
     writeSynced(join(temp, 'prompt'), prompt),
     writeSynced(join(temp, 'plan.json'), `${JSON.stringify(plan)}\n`),
@@ -73,8 +72,7 @@ export async function makeRun(runs: string, { plan, prompt, schemaText, givenSch
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return { made: false, folder, where: 'runs' };
     throw error;
   }
-  await syncFolder(folder);
-  await syncFolder(runs);
+  await Promise.all([syncFolder(folder), syncFolder(runs)]);
   return { made: true, folder, where: 'runs' };
 }
 

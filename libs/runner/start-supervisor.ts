@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLAIM_LOST, readClaim, recordRefusedStart } from './claim.js';
+import { forkHere, spawnedAs, type Fork, type Spawned } from './fork.js';
 import { flawOf, planId, type RunPlan } from './run-plan.js';
+import { SMALL_NODE } from './small-node.js';
 import type { SupervisorKind } from './supervisor-kind.js';
 import text from './supervisor.sh';
 
@@ -16,10 +17,9 @@ export type StartInput = {
   supervisor: SupervisorKind;
   /** The CLI's; default: this process' own. */
   umask?: number;
+  /** What starts the shell's supervisor; default: this process itself. */
+  fork?: Fork;
 };
-
-/** `exited` gives the supervisor's own exit code; the CLI's stands in exit.json. */
-export type Spawned = { ok: true; pid: number; exited: Promise<number | null> } | { ok: false; why: string };
 
 /**
  * `running`, `exited`: what this supervisor wrote so far. `lost`: another claim stood there, nothing was started by this call. `dead`: it
@@ -53,45 +53,31 @@ function seenIn(folder: string): 'running' | 'exited' | null {
   return existsSync(join(folder, 'run.json')) ? 'running' : null;
 }
 
+/** `exited` gives the supervisor's own exit code; the CLI's stands in exit.json. */
 export async function spawnSupervisor(input: StartInput): Promise<Spawned> {
   const flaw = flawOf(input.plan);
   if (flaw !== null) throw new RangeError(flaw);
+  return input.supervisor.kind === 'sh' ? forkShell(input, input.supervisor) : spawnNode(input, input.supervisor);
+}
+
+function forkShell(input: StartInput, { shell, tools, launcher }: Extract<SupervisorKind, { kind: 'sh' }>): Promise<Spawned> {
+  const { plan, fork = forkHere } = input;
+  const words = [...sharedWords(input), tools, plan.cwd, plan.argv[0] ?? '', ...launcher, ...plan.argv];
+  return fork({ file: shell, args: ['-c', text, 'cmo-supervisor', ...words], env: supervisorEnv(input, input.env) });
+}
+
+/** The CLI's environment goes to a Node supervisor by a pipe: as its own it could change how Node itself runs. */
+async function spawnNode(input: StartInput, { node, script }: Extract<SupervisorKind, { kind: 'node' }>): Promise<Spawned> {
+  const words = [...sharedWords(input), input.plan.cwd, ...input.plan.argv];
   try {
-    const child = input.supervisor.kind === 'sh' ? spawnShell(input, input.supervisor) : spawnNode(input, input.supervisor);
-    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    if (child.pid === undefined) {
-      const [error] = (await once(child, 'error')) as [Error];
-      return { ok: false, why: error.message };
-    }
-    child.on('error', () => {});
-    child.unref();
-    return { ok: true, pid: child.pid, exited };
+    const child = spawn(node, [...SMALL_NODE, script, ...words], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', env: supervisorEnv(input, {}) });
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(JSON.stringify(input.env));
+    return await spawnedAs(child);
   } catch (error) {
     return { ok: false, why: error instanceof Error ? error.message : String(error) };
   }
 }
-
-function spawnShell(input: StartInput, { shell, tools, launcher }: Extract<SupervisorKind, { kind: 'sh' }>): ChildProcess {
-  const { plan } = input;
-  const words = [...sharedWords(input), tools, plan.cwd, plan.argv[0] ?? '', ...launcher, ...plan.argv];
-  return spawn(shell, ['-c', text, 'cmo-supervisor', ...words], { detached: true, stdio: 'ignore', cwd: '/', env: supervisorEnv(input, input.env) });
-}
-
-/** The CLI's environment goes to a Node supervisor by a pipe: as its own it could change how Node itself runs. */
-function spawnNode(input: StartInput, { node, script }: Extract<SupervisorKind, { kind: 'node' }>): ChildProcess {
-  const words = [...sharedWords(input), input.plan.cwd, ...input.plan.argv];
-  const child = spawn(node, [...SMALL_NODE, script, ...words], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    cwd: '/',
-    env: supervisorEnv(input, {}),
-  });
-  child.stdin?.on('error', () => {});
-  child.stdin?.end(JSON.stringify(input.env));
-  return child;
-}
-
-const SMALL_NODE = ['--max-old-space-size=32', '--max-semi-space-size=1', '--v8-pool-size=0'];
 
 function sharedWords({ folder, plan, umask = process.umask() }: StartInput): string[] {
   return [folder, planId(plan), (plan.deadlineMs / 1000).toFixed(3), String(Math.ceil(plan.graceMs / 100)), umask.toString(8).padStart(3, '0')];

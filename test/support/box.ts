@@ -72,7 +72,7 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     async start(node) {
       const quiet = { info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
       const here = node ? { config: { ...config, nodeId: node.id }, stateDir: node.stateDir, env: { ...submitted, ...node.env } } : { config, stateDir, env: submitted };
-      const worker = await startWorker({ redis: server.client(), log: quiet, supervisorScript: '', ...here });
+      const worker = await startWorker({ redis: server.client(), log: quiet, nodeProgram: null, ...here });
       workers.push(worker);
       return worker;
     },

@@ -69,12 +69,16 @@ let bundled: Promise<string> | undefined;
 
 export async function supervisorOf(kind: (typeof KINDS)[number]): Promise<SupervisorKind> {
   if (kind === 'node') {
-    bundled ??= bundle();
-    return nodeSupervisor(await bundled, 'a test asked for it');
+    return nodeSupervisor(await nodeProgram(), 'a test asked for it');
   }
   const sh = shellSupervisor();
   if (typeof sh === 'string') throw new Error(sh);
   return kind === 'shell' ? sh : { ...sh, shell: bashAsSh() };
+}
+
+/** As dist/supervisor.mjs is made. */
+export function nodeProgram(): Promise<string> {
+  return (bundled ??= bundle());
 }
 
 async function bundle(): Promise<string> {

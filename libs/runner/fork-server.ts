@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Socket } from 'node:net';
+import { forkHere, type Fork, type ForkRequest, type Spawned } from './fork.js';
+import { SMALL_NODE } from './small-node.js';
+
+/**
+ * Starts supervisors from a small process of its own. A fork copies the page tables of whoever calls it: out of a daemon of 90 MB
+ * each start stood still for 5 ms, of 150 MB for 12, out of this one for 1.4 (a virtual machine of two cores, 2026-11).
+ *
+ *   up ──it leaves, for whatever reason──▶ down ──the next start──▶ up;  after FAILURES in a row: given up, all is started here
+ *
+ * What was asked and not answered when it left is started by ourselves. It may have been started already: two supervisors then meet
+ * in one folder, and the claim lets one of them go on.
+ */
+export type ForkServer = { fork: Fork; /** Null: it is down. */ pid(): number | null; close(): void };
+
+/** Its first word, beside a supervisor's folder: both are one file, of which the daemon keeps a copy. */
+export const FORK_SERVER = '--fork-server';
+
+const FAILURES = 3;
+
+export type ForkAnswer = { n: number } & ({ pid: number } | { why: string } | { exit: number | null });
+
+type Asked = { answer: (spawned: Spawned | null) => void; left: (code: number | null) => void };
+
+/** @param script the bundled Node program (`dist/supervisor.mjs`, or a copy) */
+export function openForkServer(script: string): ForkServer {
+  let child: ChildProcess | null = null;
+  let failures = 0;
+  let closed = false;
+  let asked = 0;
+  const open = new Map<number, Asked>();
+
+  const up = (): ChildProcess => {
+    const started = spawn(process.execPath, [...SMALL_NODE, script, FORK_SERVER], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/', env: {} });
+    const down = (): void => {
+      if (child !== started) return;
+      child = null;
+      failures += 1;
+      for (const { answer } of open.values()) answer(null);
+      open.clear();
+    };
+    started.once('exit', down);
+    started.once('error', down);
+    started.stdin?.on('error', () => {});
+    started.unref();
+    for (const pipe of [started.stdin, started.stdout]) (pipe as Socket | null)?.unref();
+    if (started.stdout) createInterface({ input: started.stdout }).on('line', (line) => take(JSON.parse(line) as ForkAnswer));
+    return started;
+  };
+
+  const take = (told: ForkAnswer): void => {
+    const one = open.get(told.n);
+    if ('exit' in told || 'why' in told) open.delete(told.n);
+    if ('exit' in told) return one?.left(told.exit);
+    failures = 0;
+    if ('why' in told) return one?.answer({ ok: false, why: told.why });
+    one?.answer({ ok: true, pid: told.pid, exited: new Promise((resolve) => (one.left = resolve)) });
+  };
+
+  const ask = (server: ChildProcess, request: ForkRequest): Promise<Spawned | null> =>
+    new Promise((resolve) => {
+      const n = ++asked;
+      open.set(n, { answer: resolve, left: () => {} });
+      server.stdin?.write(`${JSON.stringify({ n, ...request })}\n`);
+    });
+
+  child = up();
+  return {
+    async fork(request) {
+      if (closed || failures >= FAILURES) return forkHere(request);
+      child ??= up();
+      return (await ask(child, request)) ?? forkHere(request);
+    },
+    pid: () => child?.pid ?? null,
+    close() {
+      closed = true;
+      child?.stdin?.end();
+    },
+  };
+}
