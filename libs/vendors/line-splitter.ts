@@ -30,6 +30,8 @@ export class LineSplitter {
   private isNoise: boolean | null = null;
   /** Lines dropped for their length. */
   dropped = 0;
+  /** The last line of all was dropped, and may have been an event: nothing came behind it. */
+  endsDropped = false;
   total = 0;
   flooded = false;
 
@@ -69,6 +71,7 @@ export class LineSplitter {
     if (this.skipping || piece.length === 0) return;
     this.isNoise ??= noise(piece);
     if (this.held + piece.length > (this.isNoise === true ? Math.min(NOISE_MAX, this.limits.lineBytes) : this.limits.lineBytes)) {
+      this.endsDropped = this.isNoise !== true;
       this.clear();
       this.skipping = true;
       this.dropped += 1;
@@ -98,6 +101,7 @@ export class LineSplitter {
       return null;
     }
     const last = this.block.subarray(0, this.used);
+    if (this.held > 0) this.endsDropped = false;
     const line = (this.full.length === 0 ? last : Buffer.concat([...this.full, last])).toString('utf8');
     this.clear();
     return line;

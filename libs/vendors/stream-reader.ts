@@ -22,6 +22,7 @@ export class StreamReader implements RunReader {
   private readonly errors = new LineTail();
   /** Lines of a document laid out over several, null once it is clear that there is none. */
   private document: { lines: string[]; size: number } | null = { lines: [], size: 0 };
+  private errorBytes = 0;
   private objects = 0;
   private known = 0;
   private floodTold = false;
@@ -44,6 +45,7 @@ export class StreamReader implements RunReader {
   }
 
   err(chunk: Uint8Array): void {
+    this.errorBytes += chunk.length;
     this.errors.push(chunk);
   }
 
@@ -70,13 +72,22 @@ export class StreamReader implements RunReader {
       spoke: folded.spoke,
       sandboxBroken: folded.sandboxBroken,
       foreignBilling: exit.endedForBilling === true ? folded.foreignBilling : null,
-      flooded: this.splitter.flooded || exit.flooded === true ? this.splitter.total : null,
+      flooded: this.flooded(exit),
       unknownFormat: this.objects > 0 && this.known === 0,
     };
     const whole = this.known > 0 && !torn && this.splitter.dropped === 0 && !this.splitter.flooded;
     const began: Began = folded.acted ? 'yes' : neverBegan(exit, whole, this.splitter.total) ? 'no' : 'unknown';
     const common = { usage: folded.usage, began, session: this.fold.progress().session, toolCalls: folded.toolCalls };
     return reading(facts, answer, folded, common);
+  }
+
+  /**
+   * Bytes of the stream that was too much, null when all that matters was read. A last line that is too long to be read is the answer of
+   * a CLI that then left by itself: it would be as long the next time.
+   */
+  private flooded(exit: ExitFacts): number | null {
+    if (this.splitter.flooded || exit.flooded === true) return Math.max(this.splitter.total, this.errorBytes);
+    return this.splitter.endsDropped && exit.signal === null ? this.splitter.total : null;
   }
 
   private line(line: string): StreamSignal[] {

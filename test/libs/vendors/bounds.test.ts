@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adapterFor } from '#vendors';
 import { LineSplitter } from '#vendors/line-splitter';
-import { exitFacts, init, kinds, result, run } from './runs.js';
+import { exitFacts, init, kinds, message, result, run, said, started, turn } from './runs.js';
 
 describe('lines', () => {
   const lines = (text: string, size: number, limits = { lineBytes: 100, totalBytes: 10_000 }) => {
@@ -71,6 +71,11 @@ describe('a run that floods', () => {
     expect(reader.finish(exitFacts())).toMatchObject({ ok: true, text: 'after all', began: 'unknown' });
   });
 
+  test('on stderr is told with the bytes of stderr', () => {
+    const { reading } = run('claude', [init()], { exitCode: 143, signal: 'SIGTERM', flooded: true }, { err: 'e'.repeat(70_000) });
+    expect(reading).toMatchObject({ failure: { class: 'deterministic', words: expect.stringContaining('(70000 bytes)') as string } });
+  });
+
   test('of stderr keeps its end', () => {
     const reader = adapterFor('codex').reader();
     for (let i = 0; i < 20_000; i++) reader.err(Buffer.from(`2026-11-20T03:14:59Z DEBUG line ${String(i)}\n`));
@@ -84,4 +89,25 @@ test('an answer of 20 MB in one line is read', () => {
   const outcome = run('claude', [init(), result(text)], {}, { pieces: 64 * 1024 });
   expect(outcome.reading.ok && outcome.reading.text.length).toBe(text.length);
   expect(kinds(outcome).at(-1)).toBe('final');
+});
+
+describe('a line that is too long to be read', () => {
+  const limits = { lineBytes: 100_000, totalBytes: 2 ** 40, pieces: 4096 };
+  const long = 'x'.repeat(200_000);
+
+  test('where the answer should be is told, and the same is not paid for again', () => {
+    for (const [kind, out] of [['claude', [init(), result(long)]], ['codex', [started, turn, message(long)]]] as const) {
+      expect(run(kind, [...out], {}, limits).reading).toMatchObject({ ok: false, failure: { class: 'deterministic', words: expect.stringContaining('more output than is read') as string } });
+    }
+  });
+
+  test('in the middle changes nothing: the answer counts, and without one the end does', () => {
+    expect(run('claude', [init(), said(long), result('done')], {}, limits).reading).toMatchObject({ ok: true, text: 'done' });
+    expect(run('claude', [init(), said(long), said('more')], {}, limits).reading).toMatchObject({ failure: { class: 'transient' } });
+    expect(run('claude', [init(), said(long)], { exitCode: 137, signal: 'SIGKILL' }, limits).reading).toMatchObject({ failure: { class: 'killed' } });
+  });
+
+  test('that is no event is noise, also at the end', () => {
+    expect(run('claude', `${JSON.stringify(init())}\n${long}\n`, {}, limits).reading).toMatchObject({ failure: { class: 'transient' } });
+  });
 });
