@@ -46,7 +46,7 @@ test('work that waits in a lane moves when that lane is paused', async () => {
 test('everything paused: run defers with exit 3, and a pause with a time ends by itself', async () => {
   await box.up();
   await said('pause', '--all', '--reason', 'moving', '--until', '2s');
-  const { code, stderr } = await box.cmo(['run', '--role', 'research'], { input: 'now [[sim:echo]]' });
+  const { code, stderr } = await box.cmo(['run', '--human', '--role', 'research'], { input: 'now [[sim:echo]]' });
   expect([code, /--max-wait/.test(stderr)]).toEqual([3, false]);
   expect(stderr).toContain('`cmo resume --all`');
   const id = await box.submit('later [[sim:echo]]', '--role', 'research');
