@@ -1,4 +1,4 @@
-import { errorBody, isEnded, NUMBERS, type RetryData } from '#contract';
+import { CmoError, errorBody, isEnded, NUMBERS, type DispatchRecord, type DispatchRequest, type RetryData } from '#contract';
 import { orNull, within } from '#contract/schemas/words';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
@@ -37,7 +37,7 @@ export function retryRoute(app: FastifyInstance, resources: ApiResources): void 
       if (gone) return refuse(errorBody('CMO_E_UNSATISFIABLE', `the task of ${gone.record.id} is not kept any more`, { fix: 'submit it again' }));
       const known = new Map((await Promise.all(requests.map(({ request: made }) => records.read(made?.id ?? '')))).flatMap((record) => (record ? [[record.id, record]] : [])));
       const all = requests.flatMap(({ record, request: made }) => (made && !known.has(made.id) ? [{ record, request: made, task: '' }] : []));
-      const news = (await admitAll(all, resources)).map((one, i) => {
+      const news = (await admitAll(all, resources).catch((error: unknown) => refuseRetry(error, all))).map((one, i) => {
         const retryOf = all[i]?.record.id ?? '';
         return { ...one, record: { ...one.record, request: { ...one.record.request, retryOf } } };
       });
@@ -50,4 +50,12 @@ export function retryRoute(app: FastifyInstance, resources: ApiResources): void 
     log.info({ matched: data.matched, dispatches: data.dispatches.length }, 'retry');
     return answered('cmo.retry/1', data);
   });
+}
+
+/** A refusal of the task as it was. Whoever retries knows the dispatch that they named and not the one that never came to be, and can't give a retry another folder. */
+function refuseRetry(error: unknown, all: readonly { record: DispatchRecord; request: DispatchRequest }[]): never {
+  if (!(error instanceof CmoError)) throw error;
+  const { code, message, details = [], fix, retryAfter } = error.body;
+  const known = details.map((line) => all.reduce((text, { record, request }) => text.replace(request.id, record.id), line));
+  return refuse(errorBody(code, message, { details: known, fix: code === 'CMO_E_CWD' ? 'make that folder again, or submit the task anew with another --cwd' : fix, ...(retryAfter !== undefined && { retryAfter }) }));
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer, BatchStatus, CancelManyData, DispatchRequest, ErrorBody, RetryData } from '#contract';
 import { auditIndexes } from '../../support/audit.js';
@@ -73,6 +74,14 @@ test('a retry is a new dispatch of the same task, in the place of the old one, a
   expect(await it.records.blob(made?.id ?? '', 'prompt')).toBe('the task');
   expect(await it.records.read(dispatchId)).toMatchObject({ state: 'expired', retriedBy: made?.id });
   expect(await it.records.census('night')).toMatchObject({ census: { total: 2, expired: 1, queued: 1 }, replaced: { expired: 1 } });
+});
+
+test('a retry whose folder is gone names the dispatch that was named, and a way out that a retry has', async () => {
+  const ids = await many(2, { batch: 'night' });
+  for (const id of ids) await it.end(id);
+  rmSync(it.work, { recursive: true });
+  const answer = await it.answer('POST', '/v1/retry', { select: { batch: 'night' }, ...call });
+  expect(answer).toMatchObject({ ok: false, error: { code: 'CMO_E_CWD', details: [`${ids[0] ?? ''} is refused for it`, '1 more are refused', 'none of the 2 was recorded'], fix: expect.not.stringContaining('existing folder with --cwd') as string } });
 });
 
 test('a retry that is sent again makes no other dispatches, by ids and by selection', async () => {
