@@ -118,5 +118,5 @@ export function errorOfStop(end: RunEnd, step: Extract<NextStep, { kind: 'stop' 
   if (step.needsLook) return errorBody('CMO_E_NEEDS_LOOK', undefined, { details: [step.why] });
   if (failure === null) return errorBody('CMO_E_FAILED', `the agent was ${outcomeOf(end)}`, { details: [step.why] });
   const code = failure.class === 'timeout' ? 'CMO_E_TIMED_OUT' : 'CMO_E_FAILED';
-  return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), { details: [`${failure.class}: ${step.why}`] });
+  return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), { details: [step.why.startsWith(`${failure.class}: `) ? step.why : `${failure.class}: ${step.why}`] });
 }

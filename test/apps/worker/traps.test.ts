@@ -23,7 +23,7 @@ const attempts = (id: string): AttemptReceipt[] => box.receipts().flatMap((line)
 const only = (more: Partial<DispatchRequest>): DispatchRecord['request'] => ({ failover: false, attempts: 1, ...more }) as DispatchRecord['request'];
 
 /** Sends each prompt to each vendor at once. @returns what became of them, by vendor and prompt */
-async function each(prompts: Record<string, string>, lanes: readonly string[] = ['codex', 'claude'], more: Partial<DispatchRequest> = {}, change: Omit<Partial<DispatchRecord>, 'lane'> = {}): Promise<Record<string, { state: string; class: string | null; words: string | null; partial: string | null; last: AttemptReceipt }>> {
+async function each(prompts: Record<string, string>, lanes: readonly string[] = ['codex', 'claude'], more: Partial<DispatchRequest> = {}, change: Omit<Partial<DispatchRecord>, 'lane'> = {}): Promise<Record<string, { state: string; class: string | null; words: string | null; partial: string | null; error: DispatchRecord['error']; last: AttemptReceipt }>> {
   const sent = await Promise.all(
     lanes.flatMap((lane) => Object.entries(prompts).map(async ([name, prompt]) => ({ key: `${lane} ${name}`, id: await box.submit(prompt, { lane, request: only(more), ...change }) }))),
   );
@@ -31,7 +31,7 @@ async function each(prompts: Record<string, string>, lanes: readonly string[] = 
     sent.map(async ({ key, id }) => {
       const record = await box.ended(id);
       const last = await waitUntil(() => attempts(id).at(-1));
-      return [key, { state: record.state, class: last.class, words: last.words, partial: await box.records.blob(id, 'partial'), last }] as const;
+      return [key, { state: record.state, class: last.class, words: last.words, partial: await box.records.blob(id, 'partial'), error: record.error, last }] as const;
     }),
   );
   for (const { id } of sent) expect(processesWith().filter(({ mark }) => mark.startsWith(id)), id).toEqual([]);
@@ -76,7 +76,7 @@ describe('exit codes prove nothing', () => {
     await openWith(undefined, 1);
     const seen = await each({ nothing: '[[sim:nothing]]', cut: '[[sim:cut-at bytes=65536]]', failed: '[[sim:bad-request exit=0]]', empty: '[[sim:empty]]' });
     for (const vendor of ['codex', 'claude']) {
-      expect(seen[`${vendor} nothing`], vendor).toMatchObject({ state: 'failed', class: 'transient' });
+      expect(seen[`${vendor} nothing`], vendor).toMatchObject({ state: 'failed', class: 'transient', error: { details: ['transient: its retries are used up'] } });
       expect(seen[`${vendor} cut`], vendor).toMatchObject({ state: 'failed', class: 'transient' });
       expect(seen[`${vendor} failed`], vendor).toMatchObject({ state: 'failed', class: 'deterministic' });
       expect(seen[`${vendor} empty`], vendor).toMatchObject({ state: 'failed', class: 'transient' });
