@@ -16,6 +16,7 @@ export interface Pulse {
 }
 
 const HALF_OPEN_MS = 15_000;
+const STOPPED_MS = 1_000;
 
 export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, halfOpenMs = HALF_OPEN_MS } = {}): Pulse {
   const now = (): number => performance.now();
@@ -23,6 +24,8 @@ export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, h
   let away = redis.status !== 'ready';
   let askedAt: number | null = null;
   let stopped = false;
+  const period = Math.min(everyMs, patienceMs);
+  let lookedAt = now();
   const turn = (isAway: boolean): void => {
     if (away === isAway) return;
     away = isAway;
@@ -30,6 +33,10 @@ export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, h
   };
   const closed = (): void => turn(true);
   const ask = (): void => {
+    // A process that was stopped and goes on: the answer may have been here for long, and nobody has read it.
+    const wasStopped = now() - lookedAt > period + STOPPED_MS;
+    lookedAt = now();
+    if (wasStopped && askedAt !== null) askedAt = lookedAt;
     if (askedAt !== null) {
       const waited = now() - askedAt;
       if (waited >= patienceMs) turn(true);
@@ -50,7 +57,7 @@ export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, h
   };
   redis.on('close', closed);
   redis.on('ready', ask);
-  const timer = setInterval(ask, Math.min(everyMs, patienceMs));
+  const timer = setInterval(ask, period);
   ask();
   return {
     answersMs: () => (away ? 0 : now() - since),

@@ -42,6 +42,9 @@ test('fifteen seconds without Redis: agents go on, what waits and what comes bac
   const away = performance.now();
   expect(await waitUntil(async () => ((seen) => (seen.ok ? null : seen.error))(await ready()), { what: 'readiness to turn red' })).toMatchObject({ code: 'CMO_E_REDIS' });
   expect(await call(box.paths.apiSocket, 'GET', '/healthz')).toMatchObject({ ok: true });
+  const doctor = await box.cmo(['doctor', '--only', 'daemon', '--json']);
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/Redis has not answered for/);
   const submitting = box.start(['submit', '--json'], { input: 'nobody takes it' });
   await sleep(Math.max(AWAY_MS - (performance.now() - away), 0));
   // Whoever types is told long before that.

@@ -1,7 +1,8 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { VERSION, type StatusData } from '#contract';
+import { CmoError, VERSION, type HealthData, type StatusData } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
+import { DaemonClient } from '../client/daemon.js';
 import { lastEndOf } from '../client/last-end.js';
 import { askStatus } from '../commands/status.js';
 import { laneProblems } from '../request/lane-problems.js';
@@ -101,10 +102,18 @@ async function daemonRows(context: Patient['context']): Promise<Row[]> {
     if (status.version !== VERSION) return [warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it')];
     const [warning] = status.redis.warnings;
     const row = warning === undefined ? ok('daemon', seen) : warn('daemon', `${warning}; ${seen}`, 'set it in that Redis');
-    return [row, ...heldBack(status.control, context.now())];
+    return [row, ...(await notReady(context)), ...heldBack(status.control, context.now())];
   } catch (error) {
+    if (error instanceof CmoError && error.body.code === 'CMO_E_REDIS') return [fail('daemon', [error.body.message, ...(error.body.details ?? [])].join('; '), `start that Redis, or read ${context.paths.logs}; work goes on by itself when it answers`)];
     return [fail('daemon', (error as Error).message, `read ${join(context.paths.logs, 'daemon.log')}, then \`cmo down\` and \`cmo up\``)];
   }
+}
+
+/** It answers, and yet no work comes forward. Daemons of before don't know the question. */
+async function notReady({ paths }: Patient['context']): Promise<Row[]> {
+  const ready = await new DaemonClient(paths, undefined, 0).call<HealthData>({ method: 'GET', path: '/readyz', timeoutMs: 10_000, daemon: 'never' });
+  if (ready.ok || (ready.error.code !== 'CMO_E_REDIS' && ready.error.code !== 'CMO_E_DAEMON')) return [];
+  return [ready.error.message, ...(ready.error.details ?? [])].map((problem) => fail('daemon:ready', problem, `\`cmo down\`, then \`cmo up\`: agents go on; the reason stands in ${join(paths.logs, 'daemon.log')}`));
 }
 
 /** What persons have said holds work back as surely as a fault does. Those of an older daemon tell of none. */
