@@ -13,8 +13,9 @@ export async function printEnvelope(context: Context, envelope: Envelope, option
   else if (envelope.ok) output.line(envelope.result ?? '');
   if (!context.json || output.stderrIsTerminal) for (const warning of envelope.warnings ?? []) output.note(paintNotes.yellow(`cmo: ${warning}`));
   const told = context.json ? output.stderrIsTerminal : true;
-  if (told && (options.summary || !envelope.ok)) {
-    for (const line of [summaryLine(envelope, paintNotes, now()), ...oddities(envelope, paintNotes), ...failureLines(envelope, paintNotes, now())]) output.note(line);
+  if (told) {
+    const about = options.summary || !envelope.ok;
+    for (const line of [...(about ? [summaryLine(envelope, paintNotes, now())] : []), ...oddities(envelope, paintNotes), ...(about ? failureLines(envelope, paintNotes, now()) : [])]) output.note(line);
   }
   await output.flushed();
   if (output.closed()) output.note(`cmo: the reader of stdout has left; \`cmo result ${envelope.dispatchId}\` prints it again`);

@@ -8,10 +8,11 @@ export type Progress = { news(envelope: Envelope): void; /** Takes the line away
 
 /**
  * One line on stderr that is written over, for a person who watches a terminal. Never in CI, never into a file: there a
- * line that moves is noise.
+ * line that moves is noise, and only what a wait is for is said, once for each reason. Whoever reads the log of a night must not
+ * find a silent command where a paused lane was.
  */
-export function progress({ env, output, paintNotes, now }: Context): Progress {
-  if (!watches({ env, output })) return { news: () => undefined, clear: () => undefined };
+export function progress({ env, output, paintNotes, now }: Pick<Context, 'env' | 'output' | 'paintNotes' | 'now'>): Progress {
+  if (!watches({ env, output })) return { news: waitingNotes(output, now), clear: () => undefined };
   let shown = false;
   const clear = (): void => {
     if (shown) output.raw('\r\u001b[2K');
@@ -26,6 +27,15 @@ export function progress({ env, output, paintNotes, now }: Context): Progress {
       shown = true;
     },
     clear,
+  };
+}
+
+function waitingNotes(output: Pick<Context['output'], 'note'>, now: () => number): Progress['news'] {
+  let told = '';
+  return ({ dispatchId, waiting }) => {
+    if (!waiting || waiting.why === told) return;
+    told = waiting.why;
+    output.note(`cmo: ${dispatchId} ${waitingText(waiting, now())}`);
   };
 }
 
