@@ -25,6 +25,7 @@ export function openTickets(redis: Redis): Tickets {
   const queueOf = (name: string): Queue<TicketData> => {
     const known = queues.get(name);
     if (known) return known;
+    // The check is one question at the first use: were Redis away just then, the queue would fail for good.
     const queue = new Queue<TicketData>(name, { connection: redis, prefix: keys.bull, skipVersionCheck: true });
     queue.on('error', () => {});
     queues.set(name, queue);

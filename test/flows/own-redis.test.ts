@@ -100,11 +100,13 @@ test('Sentinel: the primary is killed under running and waiting work, and all of
   const folder = tempFolder('sentinel');
   ending.push(() => Promise.resolve(removeFolder(folder)));
   const [first, second] = [await freePort(), await freePort()];
-  const primary = await serverOn(first, '--bind', '127.0.0.1');
-  const replica = await serverOn(second, '--bind', '127.0.0.1', '--replicaof', '127.0.0.1', String(first));
-  const sentinel = await startSentinel(folder, { name: 'night', port: first });
+  // The replica has its own users: those of the primary are not replicated.
+  const args = ['--bind', '127.0.0.1', '--user', 'cmo', 'on', `>${PASSWORD}`, ...RIGHTS.split(' ')];
+  const primary = await serverOn(first, ...args);
+  const replica = await serverOn(second, ...args, '--replicaof', '127.0.0.1', String(first));
+  const sentinel = await startSentinel(folder, 'canary-of-the-sentinel', { name: 'night', port: first });
   ending.push(() => sentinel.close());
-  const box = boxOn(`redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/night`);
+  const box = boxOn(`redis+sentinel://cmo:${encodeURIComponent(PASSWORD)}@127.0.0.1:1,127.0.0.1:${sentinel.port}/night?sentinelPassword=canary-of-the-sentinel`);
   const go = join(box.folder, 'go');
   const running = [await box.submit(untilThere(go), '--pin', 'codex'), await box.submit(untilThere(go), '--pin', 'claude')];
   await waitUntil(() => box.ledger().length === 2, { what: 'two agents to run' });
@@ -121,6 +123,9 @@ test('Sentinel: the primary is killed under running and waiting work, and all of
   for (const id of [...running, ...waiting]) expect(await box.wait(id)).toMatchObject({ ok: true });
   expect(box.daemon()).toBe(daemon);
   expect((await replica.client().role())[0]).toBe('master');
-  expect(await problemsAtRest(box, [...running, ...waiting])).toEqual([]);
+  expect(await problemsAtRestAs(box, replica)).toEqual([]);
   expect(Object.values(box.starts())).toEqual([1, 1, 1, 1]);
+  expect(await refused(replica)).toEqual([]);
+  expect((await box.cmo(['status'])).stdout).toContain(`redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/night`);
+  expect((await box.cmo(['status', '--json'])).stdout).not.toMatch(/canary/);
 });

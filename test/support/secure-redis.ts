@@ -33,18 +33,18 @@ export function makeCertificates(folder: string): { ca: string; cert: string; ke
 
 export type TestSentinel = { port: number; /** The port of the primary, as it says. */ primary(): Promise<number>; close(): Promise<void> };
 
-/** One real Sentinel that watches `master`, which it may fail over by itself. */
-export async function startSentinel(folder: string, master: { name: string; port: number }): Promise<TestSentinel> {
+/** One real Sentinel with a password, that watches `master` and fails it over by itself. */
+export async function startSentinel(folder: string, password: string, master: { name: string; port: number }): Promise<TestSentinel> {
   const port = await freePort();
   const file = join(folder, 'sentinel.conf');
   const rules = [`monitor ${master.name} 127.0.0.1 ${master.port} 1`, `down-after-milliseconds ${master.name} 500`, `failover-timeout ${master.name} 4000`];
-  writeFileSync(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, `logfile ${join(folder, 'sentinel.log')}`, ...rules.map((rule) => `sentinel ${rule}`), ''].join('\n'));
+  writeFileSync(file, [`port ${port}`, `requirepass ${password}`, 'bind 127.0.0.1', `dir ${folder}`, `logfile ${join(folder, 'sentinel.log')}`, ...rules.map((rule) => `sentinel ${rule}`), ''].join('\n'));
   const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
   const pid = child.pid ?? 0;
   onLeave(() => {
     if (pid > 0 && isAlive(pid)) signal(pid, 'SIGKILL');
   });
-  const client = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null, enableReadyCheck: false });
+  const client = new Redis({ host: '127.0.0.1', port, password, maxRetriesPerRequest: null, enableReadyCheck: false });
   client.on('error', () => undefined);
   const ask = (...words: [string, ...string[]]): Promise<unknown> => client.call('SENTINEL', ...words);
   await waitUntil(async () => ((await ask('replicas', master.name)) as unknown[]).length > 0, { what: 'the Sentinel to know of a replica' });
