@@ -1,6 +1,6 @@
 import { isEnded, parseAttemptId, type LaneConfig } from '#contract';
-import { keys } from '#store';
-import { findRun, listRuns, readPlan, readStatus, removeRun, voidClaim, type RunPlan } from '#runner';
+import { keys, readStanding } from '#store';
+import { findRun, listRuns, readPlan, readStatus, removeRun, spoiltPart, voidClaim, type RunPlan } from '#runner';
 import { boundLease } from './bound-lease.js';
 import { flawOfRun, hasProcesses, remakeRun, setAside } from './lost-run.js';
 import { laneById, type Resources } from './resources.js';
@@ -9,7 +9,8 @@ import type { Roster } from './roster.js';
 /**
  * Finds every run of this node, at start before the first fetch and then every few seconds. Files win about processes:
  *   claimed, not delivered        → a tender (adopts, or delivers what is finished)
- *   claimed, the record forgot it → the record is put back to running first (a Redis that came back with less)
+ *   claimed, the record forgot it → the record is put back to running first (a Redis that came back with less); also where a tender
+ *     has it: on this node the claim keeps a second start away, on another one nothing but the record does
  *   unclaimed, the record runs it → a start to be finished: a tender starts the supervisor, the claim decides
  *   unclaimed, the record doesn't → nothing was started: voided, then removed
  *   can't be read any more        → set aside; what was started from it is ended and told as interrupted
@@ -17,18 +18,38 @@ import type { Roster } from './roster.js';
  */
 export async function scan(resources: Resources, roster: Roster): Promise<void> {
   const { folders } = resources;
-  for (const run of await listRuns(folders.runs)) {
+  const runs = await listRuns(folders.runs);
+  await assertTended(resources, runs.filter(({ id }) => roster.has(id)));
+  for (const run of runs) {
     if (roster.has(run.id) || roster.opening.has(run.id)) continue;
-    await takeUp(resources, roster, run);
+    // One folder that the disk doesn't let be read keeps no other, and no daemon from its start.
+    await takeUp(resources, roster, run).catch((error: unknown) => {
+      if (!isOfFiles(error)) throw error;
+      resources.log.error({ attempt: run.id, error: error.message }, 'a run folder can not be looked at; it is tried again');
+    });
   }
   await missingFolders(resources, roster);
 }
 
-async function takeUp(resources: Resources, roster: Roster, run: { id: string; dispatch: string; attempt: number; folder: string }): Promise<void> {
+function isOfFiles(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}
+
+type Run = { id: string; dispatch: string; attempt: number; folder: string };
+
+async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<void> {
   const { records, folders, node, log } = resources;
-  const status = await readStatus(run.folder);
   const record = await records.read(run.dispatch);
   const runsHere = record?.state === 'running' && record.attempt === run.attempt && record.node === node;
+  const spoilt = await spoiltPart(run.folder);
+  if (spoilt !== null) {
+    await setAside(resources, run.id, spoilt);
+    // Whether its agent was started can't be read any more.
+    const remade = runsHere ? await remakeRun(resources, record) : null;
+    if (remade !== null) roster.tend({ id: run.dispatch, attempt: run.attempt, folder: remade, adopted: true });
+    return;
+  }
+  const status = await readStatus(run.folder);
   switch (status.state) {
     case 'gone':
       return;
@@ -61,6 +82,18 @@ async function takeUp(resources: Resources, roster: Roster, run: { id: string; d
   }
   log.info({ dispatch: run.dispatch, attempt: run.attempt, found: status.state }, 'adopted');
   roster.tend({ id: run.dispatch, attempt: run.attempt, folder: run.folder, adopted: true });
+}
+
+async function assertTended(resources: Resources, runs: readonly Run[]): Promise<void> {
+  if (runs.length === 0) return;
+  const standing = await readStanding(resources.redis, runs.map(({ dispatch }) => dispatch));
+  for (const [i, run] of runs.entries()) {
+    const record = standing[i];
+    if (!record || isEnded(record.state) || record.attempt > run.attempt || (record.state === 'running' && record.attempt === run.attempt)) continue;
+    const { state } = await readStatus(run.folder);
+    // Void: its tender is just putting it back into the line. Gone: it was delivered.
+    if (state === 'claimed' || state === 'running' || state === 'exited') await assertRun(resources, run, await readPlan(run.folder));
+  }
 }
 
 async function assertRun(resources: Resources, run: { dispatch: string; attempt: number }, plan: RunPlan | null): Promise<void> {

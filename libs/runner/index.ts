@@ -18,6 +18,7 @@ export {
   runFiles,
   runPath,
   setAsideRun,
+  spoiltPart,
   writeReceipt,
   type MadeRun,
   type RunPaths,

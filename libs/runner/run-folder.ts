@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptReceipt } from '#contract';
 import { parseAttemptId } from '#contract';
@@ -146,6 +146,24 @@ export function isDelivered(folder: string): boolean {
   return existsSync(join(folder, 'delivered'));
 }
 
+/** All that is read or written by name in a run folder, here, by the supervisors and by the worker. */
+const FILES = new Set(['prompt', 'plan.json', 'schema.json', 'schema-given.json', 'claim', 'run.json', 'out', 'err', 'timed-out', 'exit.json', 'cancel', 'ended-by', 'last-message', 'conclusion.json', 'receipt.json', 'delivered']);
+
+/**
+ * What in a run folder is not what it has to be, whoever put it there: a folder or a link in a file's place, a file in the
+ * folder's. Reading it would fail each time anew. Null: nothing, or it is not there at all.
+ */
+export async function spoiltPart(folder: string): Promise<string | null> {
+  try {
+    if (!(await lstat(folder)).isDirectory()) return 'the folder itself';
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.find((entry) => FILES.has(entry.name) && !entry.isFile())?.name ?? null;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
 /** The last step of a delivery; may be repeated. @returns where the folder lies now */
 export async function markDelivered(runs: string, id: string): Promise<string> {
   const folder = runPath(runs, id);
@@ -153,7 +171,14 @@ export async function markDelivered(runs: string, id: string): Promise<string> {
   if (!existsSync(folder)) return done;
   await writeWhole(join(folder, 'delivered'), '');
   await mkdir(join(runs, DONE), { recursive: true, mode: 0o700 });
-  await rename(folder, done);
+  try {
+    await rename(folder, done);
+  } catch (error) {
+    // Something of that name lies there, which no delivery has put there.
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')) throw error;
+    await moveAside(runs, done, id);
+    await rename(folder, done);
+  }
   await syncFolder(join(runs, DONE));
   await syncFolder(runs);
   return done;
@@ -161,11 +186,16 @@ export async function markDelivered(runs: string, id: string): Promise<string> {
 
 /** For a folder that can't be read any more: it is kept for a look, out of the way. @returns where it lies now */
 export async function setAsideRun(runs: string, id: string): Promise<string> {
+  const aside = await moveAside(runs, runPath(runs, id), id);
+  await syncFolder(runs);
+  return aside;
+}
+
+async function moveAside(runs: string, path: string, id: string): Promise<string> {
   const broken = join(runs, BROKEN);
   await mkdir(broken, { recursive: true, mode: 0o700 });
   const aside = join(broken, `${id}-${randomUUID().slice(0, 8)}`);
-  await rename(runPath(runs, id), aside);
-  await syncFolder(runs);
+  await rename(path, aside);
   return aside;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { processesWith } from '../support/processes.js';
@@ -43,6 +43,34 @@ test('a run folder that can not be read any more is set aside for a look, and it
   await box.up();
   await toldAsInterrupted({ reader, writer });
   expect(readdirSync(join(box.paths.runs, 'broken'))).toHaveLength(2);
+});
+
+test.each<[string, (folder: string) => void]>([
+  ['holds a folder where its exit record belongs', (folder) => mkdirSync(join(folder, 'exit.json'))],
+  ['has become a file', (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'mine'))],
+  ['has become a link', (folder) => (renameSync(folder, `${folder}-moved`), symlinkSync('/etc', folder))],
+])('an agent whose run folder %s is ended and told as interrupted, while the daemon works on', async (_what, spoil) => {
+  const { reader, writer } = await twoAgents();
+  for (const id of [reader, writer]) spoil(join(box.paths.runs, `${id}.1`));
+  await toldAsInterrupted({ reader, writer });
+  expect(await box.run('and another', '--read-only')).toMatchObject({ ok: true });
+});
+
+test('whatever lies among the run folders, a daemon starts and works', async () => {
+  await box.up();
+  await box.killDaemon();
+  const id = (n: number): string => `d-01JE000000000000000000000${n}.1`;
+  const at = (name: string): string => join(box.paths.runs, name);
+  for (const name of ['junk', 'd-1', 'd-01JE0000000000000000000000', `${id(0)}`, `${id(0)}x`, ' ', 'a\nb', '.new-x']) mkdirSync(at(name), { recursive: true });
+  writeFileSync(at(id(1)), 'a file');
+  symlinkSync('/etc', at(id(2)));
+  symlinkSync(at(id(3)), at(id(3)));
+  mkdirSync(at(join(id(4), 'exit.json')), { recursive: true });
+  mkdirSync(at(id(5)));
+  for (const name of ['claim', 'run.json', 'exit.json', 'plan.json', 'receipt.json']) writeFileSync(at(join(id(5), name)), '{"half');
+  await box.up();
+  expect(await box.run('hello', '--read-only')).toMatchObject({ ok: true });
+  expect(readdirSync(at('broken')).length).toBeGreaterThanOrEqual(4);
 });
 
 test('folders of receipts, logs, blobs and sockets that are removed under a daemon come back, and what runs is delivered', async () => {

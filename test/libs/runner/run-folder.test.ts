@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AttemptReceipt } from '#contract';
@@ -23,6 +23,7 @@ import {
   runFiles,
   runPath,
   setAsideRun,
+  spoiltPart,
   voidClaim,
   writeReceipt,
 } from '#runner';
@@ -253,4 +254,33 @@ test('a folder that is set aside makes room for another, and is kept', async () 
   expect(readFileSync(join(aside, 'prompt'), 'utf8')).toBe('the prompt');
   expect(await listRuns(runs)).toEqual([]);
   expect((await makeRun(runs, { plan, prompt: 'again' })).made).toBe(true);
+});
+
+describe('a run folder that somebody spoilt', () => {
+  test('is told by what is not a file, or is no folder itself; one that is whole or gone is not', async () => {
+    const { folder } = await made();
+    expect([await spoiltPart(folder), await spoiltPart(`${folder}0`)]).toEqual([null, null]);
+    mkdirSync(join(folder, 'the-agents-own'));
+    expect(await spoiltPart(folder)).toBeNull();
+    mkdirSync(join(folder, 'exit.json'));
+    expect(await spoiltPart(folder)).toBe('exit.json');
+    rmSync(join(folder, 'exit.json'), { recursive: true });
+    symlinkSync('/etc/passwd', join(folder, 'receipt.json'));
+    expect(await spoiltPart(folder)).toBe('receipt.json');
+    rmSync(folder, { recursive: true });
+    for (const spoil of [() => writeFileSync(folder, ''), () => symlinkSync('/etc', folder), () => symlinkSync(folder, folder)]) {
+      rmSync(folder, { force: true });
+      spoil();
+      expect(await spoiltPart(folder)).toBe('the folder itself');
+    }
+  });
+
+  test('is delivered also where something of its name lies among the delivered ones: that is kept for a look', async () => {
+    const { runs } = await made();
+    mkdirSync(join(runs, 'done', id, 'x'), { recursive: true });
+    const done = await markDelivered(runs, id);
+    expect(readdirSync(done)).toContain('delivered');
+    expect(readdirSync(join(runs, 'broken'))).toHaveLength(1);
+    expect(await listRuns(runs)).toEqual([]);
+  });
 });
