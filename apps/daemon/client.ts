@@ -2,5 +2,6 @@
 export { ensureDaemon, type Ensured, type EnsureOptions } from './client/ensure-daemon.js';
 export { stopDaemon, type Stopped } from './client/stop-daemon.js';
 export { readLastEnd, type LastEnd } from './last-end.js';
+export { readStartupError } from './startup-error.js';
 export { daemonCommand, daemonProgram } from './client/spawn-daemon.js';
 export { lookForDaemon, type DaemonSeen } from './client/look-for-daemon.js';

@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CmoError, VERSION, type HealthData, type StatusData } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
@@ -13,6 +13,7 @@ import { durationText } from '../output/time-text.js';
 import { askProgram } from './ask-program.js';
 import { childEnvironmentFor } from './child-environment.js';
 import { onPath } from './on-path.js';
+import { ownRedis } from './own-redis.js';
 import { fail, ok, skipped, warn, type Check, type Patient, type Row } from './row.js';
 
 const NEEDED_NODE = [20, 20, 2] as const;
@@ -40,7 +41,10 @@ function node(): Row {
 function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
   const rows: Row[] = [];
   const problem = folderProblem(paths.state);
-  if (problem === 'it does not exist') rows.push(ok('state', `${paths.state} will be made by the first run`));
+  if (problem === 'it does not exist') {
+    const shut = shutAbove(paths.state);
+    rows.push(shut === null ? ok('state', `${paths.state} will be made by the first run`) : fail('state', `${paths.state} can't be made: ${shut}`, 'make it a folder of yours with mode 0700, or set CMO_STATE_DIR'));
+  }
   else if (problem !== null) rows.push(fail('state', `${paths.state}: ${problem}`, problem.startsWith('others may enter') ? `chmod 700 '${paths.state}'` : 'make it a folder of yours with mode 0700, or set CMO_STATE_DIR'));
   else rows.push(ok('state', paths.state));
   if (paths.sockets !== join(paths.state, 'sockets')) {
@@ -53,6 +57,19 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
   if (free !== null && free < floorMb) rows.push(fail('state:disk', `${left}; under ${floorMb} (disk.floorMb) nothing more is taken`, 'make room; `cmo gc --dry-run` says what cmo could remove'));
   else if (free !== null && free < floorMb + LOW_DISK_MB) rows.push(warn('state:disk', left, `make room: under ${floorMb} MB (disk.floorMb) nothing more is taken`));
   return rows;
+}
+
+/** Why nothing can be made in the nearest folder above that is there; null: something can. */
+function shutAbove(path: string): string | null {
+  const above = dirname(path);
+  if (!existsSync(above) && above !== path) return shutAbove(above);
+  try {
+    if (!statSync(above).isDirectory()) return `${above} is not a folder`;
+    accessSync(above, constants.W_OK | constants.X_OK);
+    return null;
+  } catch {
+    return `${above} may not be written`;
+  }
 }
 
 function freeMb(path: string): number | null {
@@ -78,7 +95,7 @@ function config({ loaded, config: effective, context }: Patient): Row[] {
 }
 
 async function redis({ context, config: effective }: Patient): Promise<Row> {
-  if (effective.redisUrl !== null) return skipped('redis', 'your own, by redisUrl or CMO_REDIS_URL; the daemon row says whether it answers');
+  if (effective.redisUrl !== null) return ownRedis(effective.redisUrl);
   const found = ['redis-server', 'valkey-server'].flatMap((name) => onPath(name, context.env['PATH']).slice(0, 1));
   const [program] = found;
   if (program === undefined) return fail('redis', 'neither redis-server nor valkey-server is on PATH', 'apt-get install redis-server, or brew install redis, or set CMO_REDIS_URL');
@@ -97,7 +114,7 @@ async function daemon({ context }: Patient): Promise<Row[]> {
 async function daemonRows(context: Patient['context']): Promise<Row[]> {
   try {
     const status = await askStatus(context.paths);
-    if (status === null) return [skipped('daemon', 'it does not run; the first run or submit starts it')];
+    if (status === null) return [await notRunning(context.paths)];
     const seen = `up for ${durationText(context.now() - Date.parse(status.startedAt))}, pid ${status.pid}, ${status.running} running, Redis${status.redis.version === null ? '' : ` ${status.redis.version}`} at ${status.redis.address}`;
     if (status.version !== VERSION) return [warn('daemon', `version ${status.version}, this is ${VERSION}; ${seen}`, 'the next run or submit replaces it')];
     const [warning] = status.redis.warnings;
@@ -107,6 +124,15 @@ async function daemonRows(context: Patient['context']): Promise<Row[]> {
     if (error instanceof CmoError && error.body.code === 'CMO_E_REDIS') return [fail('daemon', [error.body.message, ...(error.body.details ?? [])].join('; '), `start that Redis, or read ${context.paths.logs}; work goes on by itself when it answers`)];
     return [fail('daemon', (error as Error).message, `read ${join(context.paths.logs, 'daemon.log')}, then \`cmo down\` and \`cmo up\``)];
   }
+}
+
+/** Why the last start came to nothing, if it did: errors that can't be told in a line send people here. */
+async function notRunning({ state, logs }: Patient['context']['paths']): Promise<Row> {
+  const { readStartupError } = await import('#daemon/client');
+  const failed = readStartupError(state)?.error;
+  if (!failed) return skipped('daemon', 'it does not run; the first run or submit starts it');
+  const fix = failed.fix.includes('`cmo doctor`') ? `read ${join(logs, 'daemon.log')}` : failed.fix;
+  return warn('daemon', `it does not run, and its last start came to nothing: ${[failed.message, ...(failed.details ?? [])].join('; ')}`, `${fix}; \`cmo up\` tries again`);
 }
 
 /** It answers, and yet no work comes forward. Daemons of before don't know the question. */

@@ -1,0 +1,37 @@
+import { createConnection } from 'node:net';
+import { parseRedisAddress, shownRedisAddress } from '#contract';
+import { fail, ok, type Row } from './row.js';
+
+const REACH_MS = 3_000;
+
+/**
+ * A Redis that somebody else runs: whether anything takes connections there. No more, since no client of Redis is loaded for this; what its
+ * settings and rights are worth is said by the daemon, once it runs.
+ */
+export async function ownRedis(url: string): Promise<Row> {
+  const where = parseRedisAddress(url)?.where;
+  const shown = shownRedisAddress(url);
+  const unreachable = (why: string): Row => fail('redis', `your own, at ${shown}: ${why}`, 'start it, or mend redisUrl (CMO_REDIS_URL)');
+  if (where === undefined) return unreachable('that is no address');
+  const doors = where.kind === 'socket' ? [{ path: where.path }] : where.kind === 'host' ? [{ host: where.host, port: where.port }] : where.sentinels;
+  const answers = await Promise.all(doors.map(knock));
+  const refused = answers.flatMap((answer) => answer ?? []);
+  return refused.length === answers.length ? unreachable([...new Set(refused)].join('; ')) : ok('redis', `your own, at ${shown}: it takes connections`);
+}
+
+/** Null: somebody opened. */
+function knock(door: { path: string } | { host: string; port: number }): Promise<string | null> {
+  return new Promise((resolve) => {
+    const connection = createConnection(door);
+    const settle = (why: string | null): void => {
+      connection.removeAllListeners();
+      connection.on('error', () => undefined);
+      connection.destroy();
+      resolve(why);
+    };
+    connection.setTimeout(REACH_MS, () => settle(`no answer within ${REACH_MS / 1000} s`));
+    connection.once('connect', () => settle(null));
+    // Of several addresses that were tried, the error has a code and no words.
+    connection.once('error', (error: NodeJS.ErrnoException) => settle(error.message || (error.code ?? error.name)));
+  });
+}
