@@ -1,4 +1,5 @@
 import { lstatSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
  * Why a folder may not hold sockets, prompts or records: null when it is a real folder of ours that nobody else can
@@ -22,9 +23,30 @@ export function folderProblem(path: string): string | null {
 /** Makes it (0700, with its parents) when it is absent; then the same question. */
 export function makeOwnFolder(path: string): string | null {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeWithParents(path);
   } catch (error) {
     return `it can't be made (${(error as Error).message})`;
   }
   return folderProblem(path);
+}
+
+/** Step by step: Node's own `recursive` never comes back where a file system answers ENOENT in a folder that is there (/proc, automounts). */
+function makeWithParents(path: string): void {
+  if (makeUnlessThere(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeWithParents(parent);
+  if (!makeUnlessThere(path)) throw new Error(`ENOENT: nothing can be made in ${parent}`);
+}
+
+/** False: its parent is missing. */
+function makeUnlessThere(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return true;
+    if (code === 'ENOENT') return false;
+    throw error;
+  }
 }

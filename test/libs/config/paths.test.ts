@@ -38,3 +38,7 @@ test('a folder that others could read, or that a link leads to, is not ours', ()
   symlinkSync(join(folder, 'a'), join(folder, 'link'));
   expect(folderProblem(join(folder, 'link'))).toBe('it is a symbolic link');
 });
+
+test.skipIf(process.platform !== 'linux')('a folder in a file system that makes none is told of, and is not tried for ever', () => {
+  expect(makeOwnFolder('/proc/nobody/state')).toContain('nothing can be made in /proc');
+});
