@@ -96,6 +96,22 @@ async function assertTended(resources: Resources, runs: readonly Run[]): Promise
   }
 }
 
+/**
+ * After Redis was away: runs that were delivered lately, of which it may have forgotten that. Put back to running here, the scan
+ * finds them among the delivered and repeats the delivery's third step.
+ */
+export async function assertDelivered(resources: Resources, attempts: readonly string[]): Promise<void> {
+  const runs = attempts.flatMap((id) => ((parsed) => (parsed ? [{ id, ...parsed }] : []))(parseAttemptId(id)));
+  if (runs.length === 0) return;
+  const standing = await readStanding(resources.redis, runs.map(({ dispatch }) => dispatch));
+  for (const [i, run] of runs.entries()) {
+    const record = standing[i];
+    if (!record || isEnded(record.state) || record.attempt > run.attempt || (record.state === 'running' && record.attempt === run.attempt)) continue;
+    const found = findRun(resources.folders.runs, run.id);
+    if (found?.where === 'done') await assertRun(resources, run, await readPlan(found.folder));
+  }
+}
+
 async function assertRun(resources: Resources, run: { dispatch: string; attempt: number }, plan: RunPlan | null): Promise<void> {
   const { transitions, config, node, records, log } = resources;
   const lane: LaneConfig | undefined = laneById(config, plan?.lane ?? null);

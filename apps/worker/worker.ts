@@ -23,7 +23,8 @@ import { submittedEnvironment } from './prepare-run.js';
 import { openMeters } from './prober/meters.js';
 import { loseNodes, tellOfNode } from './lost-nodes.js';
 import { makeRoster } from './roster.js';
-import { scan } from './scan.js';
+import { recentEnds } from './recent-ends.js';
+import { assertDelivered, scan } from './scan.js';
 import { sweep } from './sweeper.js';
 import { startTender } from './tender.js';
 import { workPlaces } from './work-places.js';
@@ -129,7 +130,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const lent = new Set<string>();
   let nodeLimit = (): number => config.slots.node;
   const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local(NODE));
+  const ends = await recentEnds(resources.folders.runs, clock);
+  /** Redis may have forgotten something since the last scan. */
+  let forgotten = true;
   const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
+    ends.note(attempt);
     resources.places.leave(attempt);
     lent.delete(attempt);
     slots.runEnded();
@@ -151,6 +156,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
   await gate.recall(config.nodeId);
   const look = async (): Promise<void> => {
+    const mayLack = forgotten;
+    forgotten = false;
+    try {
+      if (mayLack) await assertDelivered(resources, ends.attempts());
+    } catch (error) {
+      forgotten = true;
+      throw error;
+    }
     await scan(resources, roster);
     if (options.soleNode) await gate.asserted();
   };
@@ -179,6 +192,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await recount(resources);
   // Redis is back: files win about processes, and cancels may have been missed.
   const back = (): void => {
+    forgotten = true;
     for (const part of upkeep) void part.now();
   };
   redis.on('ready', back);

@@ -12,15 +12,17 @@ let box: Box;
 afterEach(() => box.close());
 
 const WORK = 12;
+/** Of these, have ended when Redis falls back. */
+const DONE = 4;
 
 /** Text work, which any node may take: only Redis knows who did. */
 const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({ home: ANY_NODE, access: 'read', request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' } });
 
-test('two nodes and a Redis that comes back as it was before anything was started: each says first what it runs, and nobody starts what the other has', async () => {
+test('two nodes and a Redis that comes back as it was before anything was started: each says first what it runs and has run, and nobody starts what the other has', async () => {
   // Slow to look around by itself, as a box with much to do is: the grace must be longer than that.
-  box = await openBox({ slots: { account: WORK, node: WORK / 2, dark: WORK }, timing: { restartGraceMs: 3_000, sweepMs: 1_000, heartbeatMs: 500 } });
+  box = await openBox({ slots: { account: WORK, node: WORK - DONE, dark: WORK }, timing: { restartGraceMs: 3_000, sweepMs: 1_000, heartbeatMs: 500 } });
   const ids: string[] = [];
-  for (let i = 0; i < WORK; i += 1) ids.push(await box.submit('[[sim:slow seconds=9]]', { ...anywhere(), lane: i % 2 === 0 ? 'codex' : 'claude' }));
+  for (let i = 0; i < WORK; i += 1) ids.push(await box.submit(`[[sim:slow seconds=${i < DONE ? 0.5 : 9}]]`, { ...anywhere(), lane: i % 2 === 0 ? 'codex' : 'claude' }));
   const data = join(box.server.folder, 'appendonlydir');
   const old = join(tempFolder('old'), 'data');
   await box.redis.call('BGREWRITEAOF');
@@ -32,6 +34,7 @@ test('two nodes and a Redis that comes back as it was before anything was starte
   await box.start();
   await box.start({ id: 'other', stateDir: join(folder, 'state'), env: { HOME: join(folder, 'home') } });
   await waitUntil(() => Object.keys(box.starts()).length === WORK, { what: 'all agents to run' });
+  for (const id of ids.slice(0, DONE)) await box.ended(id);
   const where = new Map((await records()).map(({ id, node }) => [id, node]));
   expect(new Set(where.values())).toEqual(new Set(['test-node', 'other']));
 
