@@ -1,6 +1,8 @@
 import { CmoError, errorBody, ERRORS, nearest } from '#contract';
 import { command, type Command } from '../command.js';
 import { ENVIRONMENT, EXIT_CODES } from '../help-tables.js';
+import { OUTPUT_FLAGS } from '../flags/flag.js';
+import { printData } from '../output/json.js';
 import { table } from '../output/table.js';
 import { COMMANDS } from './table.js';
 
@@ -10,23 +12,46 @@ export const help = command({
   name: 'help',
   summary: 'help on a command, exit-codes or environment',
   words: { shown: '[COMMAND | exit-codes | environment]', min: 0, max: 1 },
-  flags: {},
+  flags: { ...OUTPUT_FLAGS },
   output: 'human',
   schema: 'cmo.help/1',
-  examples: ['cmo help run', 'cmo help exit-codes'],
-  async run({ words }, { output }) {
+  examples: ['cmo help run', 'cmo help exit-codes', 'cmo help run --json'],
+  async run({ words }, context) {
     const [about] = words;
-    for (const line of await helpText(about)) output.line(line);
+    // Help on a command that prints JSON in pipes is for a person all the same, unless it was asked for.
+    if (context.jsonAsked) printData(context, 'cmo.help/1', await helpData(about));
+    else for (const line of await helpText(about)) context.output.line(line);
     return 0;
   },
 });
+
+/** The same for a program: of one command its flags, of none the commands. */
+async function helpData(about: string | undefined): Promise<object> {
+  if (about === undefined) return { commands: COMMANDS.map(({ name, group, summary }) => ({ name, group, summary })), topics: TOPICS };
+  if (about === 'exit-codes') return { exitCodes: EXIT_CODES.map(([code, when]) => ({ code: Number(code), when })), errors: Object.entries(ERRORS).map(([code, { exit, message, fix }]) => ({ code, exit, message, fix })) };
+  if (about === 'environment') return { variables: ENVIRONMENT.map(([name, what]) => ({ name, what })) };
+  const { name, summary, words, flags, output, schema, notes = [], examples } = await loaded(about);
+  return {
+    name,
+    summary,
+    words: words.max === 0 ? null : words.shown,
+    flags: Object.values(flags).map((flag) => ({ name: flag.name, short: flag.short ?? null, value: flag.value, help: flag.help })),
+    json: { schema, inPipes: output === 'json-in-pipes' },
+    notes,
+    examples,
+  };
+}
 
 async function helpText(about: string | undefined): Promise<string[]> {
   if (about === undefined) return overview();
   if (about === 'exit-codes') return exitCodes();
   if (about === 'environment') return environment();
+  return commandHelp(await loaded(about));
+}
+
+async function loaded(about: string): Promise<Command> {
   const entry = COMMANDS.find(({ name }) => name === about);
-  if (entry) return commandHelp(await entry.load());
+  if (entry) return entry.load();
   const allowed = [...COMMANDS.map(({ name }) => name), ...TOPICS];
   const near = nearest(about, allowed);
   throw new CmoError(errorBody('CMO_E_USAGE', `no help on ${JSON.stringify(about.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`, { details: [`allowed: ${allowed.join(' ')}`], fix: '`cmo help`' }));

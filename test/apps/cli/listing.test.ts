@@ -82,6 +82,13 @@ test('every command has help with its flags and an example, and --json in front 
     const { flags, examples } = await load();
     for (const text of [...Object.values(flags).map((flag) => flag.name), ...examples]) expect(stdout).toContain(text);
   }
+  for (const args of [['help', 'run', '--json'], ['run', '--help', '--json']]) {
+    const { data } = JSON.parse((await box.cmo(args)).stdout) as { data: object };
+    expect(data).toMatchObject({ name: 'run', json: { schema: 'cmo.envelope/1', inPipes: true }, flags: expect.arrayContaining([expect.objectContaining({ name: '--max-wait', value: 'DUR' })]) as unknown });
+  }
+  for (const about of [[], ['exit-codes'], ['environment']]) expect(JSON.parse((await box.cmo(['help', ...about, '--json'])).stdout)).toMatchObject({ schema: 'cmo.help/1', ok: true });
+  const wrong = await box.cmo(['help', 'rum', '--json']);
+  expect([wrong.code, JSON.parse(wrong.stdout)]).toMatchObject([2, { schema: 'cmo.help/1', ok: false }]);
   expect((await box.cmo(['help', 'exit-codes'])).stdout).toMatch(/^130 +interrupted/m);
   expect((await box.cmo(['help', 'environment'])).stdout).toContain('CMO_STATE_DIR');
   expect(JSON.parse((await box.cmo(['--json', 'ls'])).stdout)).toMatchObject({ ok: true });

@@ -100,6 +100,8 @@ const WRONG: [command: string, flag: string, value: string, ...says: string[]][]
   ['gc', '--dry-run', '=1', 'it takes no value'],
   ['gc', '--human', '=1', 'it takes no value'],
   ['gc', '--json', '=1', 'it takes no value'],
+  ['help', '--human', '=1', 'it takes no value'],
+  ['help', '--json', '=1', 'it takes no value'],
   ['pause', '--all', '=1', 'it takes no value'],
   ['pause', '--reason', '', '""', 'one line of at most 200 characters'],
   ['pause', '--until', 'later', '"later"', 'a time of day (03:00)'],
