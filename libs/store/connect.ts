@@ -49,11 +49,13 @@ function optionsOf(url: string): Options {
     case 'socket':
       return { ...login, path: where.path };
     case 'host':
-      return { ...login, host: where.host, port: where.port };
+      // ioredis asks for IPv4 alone unless it is told otherwise.
+      return { ...login, host: where.host, port: where.port, family: 0 };
     case 'sentinel':
       return {
         ...login,
         sentinels: where.sentinels,
+        family: 0,
         name: where.master,
         ...(where.user !== null && { sentinelUsername: where.user }),
         ...(where.password !== null && { sentinelPassword: where.password }),
