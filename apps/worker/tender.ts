@@ -3,6 +3,7 @@ import { attemptId, type DispatchRecord, type LanesFacts } from '#contract';
 import {
   askCancel,
   attemptMark,
+  cutSpool,
   endMarked,
   isCancelAsked,
   openSpool,
@@ -260,6 +261,8 @@ class Tending {
     const leader = (ended.state === 'dead' ? ended.cli : ended.run?.cli) ?? undefined;
     const { left } = await endMarked({ marks, leader }, { graceMs: plan.graceMs });
     if (left.length > 0) throw new Error(`processes of ${this.#id} can not be ended: ${left.join(', ')}`);
+    // Whoever is told to end goes on writing for a while, gigabytes of it; what is past the caps nobody reads, and it would lie there for weeks.
+    await Promise.all([cutSpool(join(folder, 'out'), OUT_CAP_BYTES), cutSpool(join(folder, 'err'), ERR_CAP_BYTES)]);
 
     const record = await this.#record();
     const lane = laneById(this.#r.config, plan.lane);

@@ -30,7 +30,7 @@ export { forkHere, type Fork, type ForkRequest, type Spawned } from './fork.js';
 export { openForkServer, type ForkServer } from './fork-server.js';
 export { spawnSupervisor, startSupervisor, type Started, type StartInput } from './start-supervisor.js';
 export { nodeSupervisor, probeSupervisor, shellSupervisor, type SupervisorKind } from './supervisor-kind.js';
-export { openSpool, type Spool, type SpoolOptions } from './spool.js';
+export { cutSpool, openSpool, type Spool, type SpoolOptions } from './spool.js';
 export { watchFolder, type FolderWatch, type WatchOptions } from './watch-folder.js';
 export { findExecutable } from './find-executable.js';
 // Not here: cli-version.ts, which brings execa; import it as #runner/cli-version.

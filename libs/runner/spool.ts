@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { hasCode } from './durable-file.js';
 
@@ -54,5 +55,20 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
+  }
+}
+
+/**
+ * Cuts what lies past the cap away, once nobody writes any more: one byte stays past it, so that the overflow is seen again by whoever
+ * reads it again. Only of a file that is there under this name alone: an agent may have put a link to something else in its place.
+ */
+export async function cutSpool(path: string, capBytes: number): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+  if (file === null) return;
+  try {
+    const found = await file.stat();
+    if (found.isFile() && found.nlink === 1 && found.size > capBytes + 1) await file.truncate(capBytes + 1);
+  } finally {
+    await file.close();
   }
 }

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openFlow, type FlowBox } from './flow-box.js';
 import { problemsAtRest } from './oracle.js';
@@ -37,6 +38,8 @@ test.each([
   const said = box.linesOf(id).map((line) => (line.kind === 'attempt' ? [line.class, line.words, line.notes] : [line.state, line.attempts]));
   expect(said).toEqual([['deterministic', expect.stringContaining('more output than is read'), ['ended-by-us:overflow']], ['failed', 1]]);
   expect(grown).toBeLessThan(50 * MB);
+  // Its end takes a while, and it goes on writing; what nobody reads is not kept.
+  expect(statSync(join(box.paths.runs, 'done', `${id}.1`, 'out')).size).toBe(512 * 1024 * 1024 + 1);
   expect(box.daemon()).toBe(daemon);
   expect((await problemsAtRest(box, box.receipts().flatMap((line) => (line.kind === 'dispatch' ? [line.id] : [])))).filter((problem) => !problem.includes('dispatches'))).toEqual([]);
 }, 120_000);

@@ -1,7 +1,7 @@
-import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSpool, type Spool } from '#runner';
+import { cutSpool, openSpool, type Spool } from '#runner';
 import { tempFolder } from '../../support/temp.js';
 
 const newFile = (): string => join(tempFolder('spool'), 'out');
@@ -67,4 +67,25 @@ test('a file that was cut is waited for, not read again', async () => {
   expect(await drain(spool)).toEqual([]);
   await spool.close();
   await spool.close();
+});
+
+test('what lies past the cap is cut away but for what shows it; nothing else is ever cut', async () => {
+  const path = newFile();
+  writeFileSync(path, 'x'.repeat(5_000));
+  await cutSpool(path, 1_000);
+  await cutSpool(path, 1_000);
+  const spool = openSpool(path, { capBytes: 1_000 });
+  expect((await drain(spool)).join('')).toHaveLength(1_000);
+  expect(spool.overflow).toBe(true);
+  await spool.close();
+
+  const mine = `${path}-mine`;
+  writeFileSync(mine, 'y'.repeat(5_000));
+  for (const put of [() => symlinkSync(mine, path), () => linkSync(mine, path)]) {
+    rmSync(path);
+    put();
+    await cutSpool(path, 1_000);
+    expect(readFileSync(mine)).toHaveLength(5_000);
+  }
+  await expect(cutSpool(`${path}-none`, 1_000)).resolves.toBeUndefined();
 });
