@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Keep } from '#contract';
 
@@ -12,7 +12,7 @@ export async function agedIn(folder: string, wanted: (name: string) => boolean):
   const names = (await readdir(folder).catch(() => [])).filter(wanted);
   const found = await Promise.all(names.map(async (name) => {
     const path = join(folder, name);
-    const made = await stat(path).catch(() => null);
+    const made = await lstat(path).catch(() => null);
     return made ? [{ name, path, at: made.mtimeMs }] : [];
   }));
   return found.flat().sort((one, other) => one.at - other.at);
@@ -24,9 +24,9 @@ export function tooMany(things: readonly Aged[], { days, most }: Keep, now: numb
   return things.filter(({ at }, i) => i < over || at <= now - days * DAY_MS);
 }
 
-/** @returns bytes of a file, or of all that lies in a folder */
+/** @returns bytes of a file, or of all that lies in a folder. What an agent linked to from there is not in it: that may be the whole disk. */
 export async function sizeOf(path: string): Promise<number> {
-  const own = await stat(path).catch(() => null);
+  const own = await lstat(path).catch(() => null);
   if (!own?.isDirectory()) return own?.size ?? 0;
   const sizes = await Promise.all((await readdir(path).catch(() => [])).map((name) => sizeOf(join(path, name))));
   return sizes.reduce((sum, size) => sum + size, 0);

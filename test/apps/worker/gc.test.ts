@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_CONFIG, type Config } from '#contract';
@@ -55,6 +55,23 @@ test('delivered run folders and files of texts go by age and number; what a livi
   expect(box.starts()).toHaveProperty(`${living}.1`);
   expect((await box.records.read(living))?.state).toBe('running');
 }, 30_000);
+
+test('folders that were set aside go by age, and what an agent linked to is neither counted nor touched', async () => {
+  const worker = await box.start();
+  const runs = (name: string): string => join(box.stateDir, 'runs', name);
+  const mine = join(box.workDir, 'mine');
+  writeFileSync(mine, 'x'.repeat(1_000_000));
+  for (const folder of ['broken/d-01JE0000000000000000000000.1-aaaaaaaa', 'broken/d-01JE0000000000000000000001.1-bbbbbbbb', 'text/d-01JE0000000000000000000002']) {
+    mkdirSync(runs(folder), { recursive: true });
+    symlinkSync(box.workDir, join(runs(folder), 'linked'));
+    symlinkSync('.', join(runs(folder), 'itself'));
+  }
+  for (const folder of ['broken/d-01JE0000000000000000000000.1-aaaaaaaa', 'text/d-01JE0000000000000000000002']) age(runs(folder), 20);
+  const { runs: gone } = await worker.collectGarbage(false);
+  expect(gone.removed).toBe(2);
+  expect(gone.bytes).toBeLessThan(100_000);
+  expect([readdirSync(runs('broken')), readdirSync(runs('text')), statSync(mine).size]).toEqual([['d-01JE0000000000000000000001.1-bbbbbbbb'], [], 1_000_000]);
+});
 
 test('records that are kept no longer go with their files; a file that nothing names goes after an hour', async () => {
   const worker = await box.start();
