@@ -48,7 +48,7 @@ test('a run folder that can not be read any more is set aside for a look, and it
 test.each<[string, (folder: string) => void]>([
   ['holds a folder where its exit record belongs', (folder) => mkdirSync(join(folder, 'exit.json'))],
   ['has become a file', (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'mine'))],
-  ['has become a link', (folder) => (renameSync(folder, `${folder}-moved`), symlinkSync('/etc', folder))],
+  ['has become a link', (folder) => (renameSync(folder, `${folder}-moved`), mkdirSync(`${folder}-empty`), symlinkSync(`${folder}-empty`, folder))],
 ])('an agent whose run folder %s is ended and told as interrupted, while the daemon works on', async (_what, spoil) => {
   const { reader, writer } = await twoAgents();
   for (const id of [reader, writer]) spoil(join(box.paths.runs, `${id}.1`));
@@ -63,7 +63,7 @@ test('whatever lies among the run folders, a daemon starts and works', async () 
   const at = (name: string): string => join(box.paths.runs, name);
   for (const name of ['junk', 'd-1', 'd-01JE0000000000000000000000', `${id(0)}`, `${id(0)}x`, ' ', 'a\nb', '.new-x']) mkdirSync(at(name), { recursive: true });
   writeFileSync(at(id(1)), 'a file');
-  symlinkSync('/etc', at(id(2)));
+  symlinkSync(box.folder, at(id(2)));
   symlinkSync(at(id(3)), at(id(3)));
   mkdirSync(at(join(id(4), 'exit.json')), { recursive: true });
   mkdirSync(at(id(5)));

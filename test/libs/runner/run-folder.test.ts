@@ -258,7 +258,7 @@ test('a folder that is set aside makes room for another, and is kept', async () 
 
 describe('a run folder that somebody spoilt', () => {
   test('is told by what is not a file, or is no folder itself; one that is whole or gone is not', async () => {
-    const { folder } = await made();
+    const { runs, folder } = await made();
     expect([await spoiltPart(folder), await spoiltPart(`${folder}0`)]).toEqual([null, null]);
     mkdirSync(join(folder, 'the-agents-own'));
     expect(await spoiltPart(folder)).toBeNull();
@@ -268,7 +268,7 @@ describe('a run folder that somebody spoilt', () => {
     symlinkSync('/etc/passwd', join(folder, 'receipt.json'));
     expect(await spoiltPart(folder)).toBe('receipt.json');
     rmSync(folder, { recursive: true });
-    for (const spoil of [() => writeFileSync(folder, ''), () => symlinkSync('/etc', folder), () => symlinkSync(folder, folder)]) {
+    for (const spoil of [() => writeFileSync(folder, ''), () => symlinkSync(runs, folder), () => symlinkSync(folder, folder)]) {
       rmSync(folder, { force: true });
       spoil();
       expect(await spoiltPart(folder)).toBe('the folder itself');
