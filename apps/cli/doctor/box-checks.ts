@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CmoError, VERSION, type HealthData, type StatusData } from '#contract';
 import { folderProblem, problemText, renderDiagnostics } from '#config';
@@ -52,6 +52,9 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
     const told = `the state folder's path is too long for sockets; they lie in ${paths.sockets}`;
     rows.push(socketProblem === null || socketProblem === 'it does not exist' ? ok('state:sockets', told) : fail('state:sockets', `${told}: ${socketProblem}`, 'remove that folder, or set CMO_STATE_DIR to a shorter path'));
   }
+  const broken = join(paths.runs, 'broken');
+  const aside = existsSync(broken) ? readdirSync(broken).length : 0;
+  if (aside > 0) rows.push(warn('state:broken', `run folders that could not be read, set aside in ${broken}: ${aside}`, `look at them, and remove them: else \`cmo gc\` does, when their time is over (retention.runs)`));
   const free = freeMb(paths.state);
   const left = `${Math.round(free ?? 0)} MB are free for ${paths.state}`;
   if (free !== null && free < floorMb) rows.push(fail('state:disk', `${left}; under ${floorMb} (disk.floorMb) nothing more is taken`, 'make room; `cmo gc --dry-run` says what cmo could remove'));

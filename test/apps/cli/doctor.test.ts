@@ -72,6 +72,13 @@ test('why the last start of the daemon came to nothing is told, until one runs',
   expect((await doctor(box, 'daemon')).rows[0]?.status).toBe('skipped');
 });
 
+test('run folders that were set aside are told of', async () => {
+  const box = await freshBox();
+  mkdirSync(join(box.state, 'runs', 'broken', 'd-01JE0000000000000000000000.1-aaaaaaaa'), { recursive: true, mode: 0o700 });
+  const { code, rows } = await doctor(box, 'state');
+  expect([code, rows[1]]).toMatchObject([0, { id: 'state:broken', status: 'warn', seen: expect.stringMatching(/broken: 1$/) as string }]);
+});
+
 test('a state folder that could not be made is no promise', async () => {
   const box = await freshBox();
   writeFileSync(join(box.folder, 'a-file'), '');
