@@ -30,7 +30,8 @@ export async function printAttended(context: Context, ids: readonly string[], at
       return ERRORS.CMO_E_WAIT_TIMEOUT.exit;
     }
     case 'lost':
-      return sayError(context, ids, { ...attended.error, fix: `${attended.error.fix}; the dispatch does not depend on it: ${goesOn}` });
+      // What is not on record doesn't go on either.
+      return sayError(context, ids, ERRORS[attended.error.code].exit === ERRORS.CMO_E_DAEMON.exit ? { ...attended.error, fix: `${attended.error.fix}; the dispatch does not depend on it: ${goesOn}` } : attended.error);
     case 'left':
       sayError(context, ids, errorBody('CMO_E_INTERRUPTED', `ended by ${attended.signal}; the dispatch goes on`, { fix: goesOn }));
       return SIGNAL_EXIT[attended.signal];

@@ -139,6 +139,14 @@ test('what the daemon refuses is told with its own words and exit code', async (
   await daemon.close();
 });
 
+test('wait on what is not on record does not say that it goes on', async () => {
+  const box = await freshBox();
+  const daemon = await fakeDaemon(box.state, () => refusal(errorBody('CMO_E_NO_DISPATCH', 'no dispatch'), 404));
+  const { code, stdout } = await box.cmo(['wait', 'd-01JE0000000000000000000000']);
+  expect([code, parsed(stdout).error]).toEqual([2, errorBody('CMO_E_NO_DISPATCH', 'no dispatch')]);
+  await daemon.close();
+});
+
 test('submit prints the record and leaves; its exit code is 0 while the dispatch goes on', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(box.state, oneDispatch((id) => succeeded(id)));
