@@ -1,6 +1,7 @@
 import { attemptId, isEnded, type DispatchRecord } from '#contract';
 import { appendReceipt, payOwed } from '#receipts';
-import { markDelivered, writeReceipt } from '#runner';
+import { markDelivered, readPlan, writeReceipt } from '#runner';
+import { assertRun } from './assert-run.js';
 import type { Conclusion } from './conclusion-file.js';
 import type { Resources } from './resources.js';
 
@@ -19,18 +20,13 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
   const { dispatch, attempt } = receipt;
   if (record) {
     await putTexts(resources, dispatch, attempt, conclusion);
-    const answer = await transitions.deliver({
-      record,
-      attempt,
-      account,
-      node,
-      receipt: JSON.stringify(receipt),
-      next: conclusion.next,
-      cancelled: conclusion.cancelled,
-      close: conclusion.close,
-      success: conclusion.success,
-      drift: conclusion.drift ?? false,
-    });
+    const step = { record, attempt, account, node, receipt: JSON.stringify(receipt), next: conclusion.next, cancelled: conclusion.cancelled, close: conclusion.close, success: conclusion.success, drift: conclusion.drift ?? false };
+    let answer = await transitions.deliver(step);
+    // Fenced by a record that is behind: Redis fell back while this was on its way, and another node would start it again.
+    if (answer.answer === 'fenced' && (await assertRun(resources, { dispatch, attempt }, await readPlan(folder)))) {
+      await putTexts(resources, dispatch, attempt, conclusion);
+      answer = await transitions.deliver(step);
+    }
     await afterDelivery(resources, dispatch, attempt);
     const state = (await records.read(dispatch))?.state;
     log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state }, 'delivered');

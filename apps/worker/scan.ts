@@ -1,9 +1,9 @@
-import { isEnded, parseAttemptId, type LaneConfig } from '#contract';
+import { isEnded, parseAttemptId } from '#contract';
 import { keys, readStanding } from '#store';
-import { findRun, listRuns, readPlan, readStatus, removeRun, spoiltPart, voidClaim, type RunPlan } from '#runner';
-import { boundLease } from './bound-lease.js';
+import { findRun, listRuns, readPlan, readStatus, removeRun, spoiltPart, voidClaim } from '#runner';
+import { assertRun } from './assert-run.js';
 import { flawOfRun, hasProcesses, remakeRun, setAside } from './lost-run.js';
-import { laneById, type Resources } from './resources.js';
+import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
 
 /**
@@ -110,25 +110,6 @@ export async function assertDelivered(resources: Resources, attempts: readonly s
     const found = findRun(resources.folders.runs, run.id);
     if (found?.where === 'done') await assertRun(resources, run, await readPlan(found.folder));
   }
-}
-
-async function assertRun(resources: Resources, run: { dispatch: string; attempt: number }, plan: RunPlan | null): Promise<void> {
-  const { transitions, config, node, records, log } = resources;
-  const lane: LaneConfig | undefined = laneById(config, plan?.lane ?? null);
-  const record = await records.read(run.dispatch);
-  if (!plan || !lane || !record || isEnded(record.state)) return;
-  const answer = await transitions.assertRun({
-    id: run.dispatch,
-    attempt: run.attempt,
-    node,
-    lane: lane.id,
-    account: lane.account,
-    tier: plan.tier,
-    cost: resources.costs.costsOf(lane, plan.tier),
-    home: record.home,
-    ttlMs: boundLease(record, config),
-  });
-  if (answer === 'asserted') log.warn({ ...run }, 'Redis had forgotten that this attempt runs; its files say so');
 }
 
 /** A record that says running here, without a folder or with one that is delivered: the crash came in between. */

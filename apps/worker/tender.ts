@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attemptId, type DispatchRecord, type LanesFacts } from '#contract';
 import {
@@ -10,6 +11,7 @@ import {
   readPlan,
   readStatus,
   removeRun,
+  runFiles,
   startSupervisor,
   supervisorMark,
   voidClaim,
@@ -20,6 +22,7 @@ import {
   type Spool,
 } from '#runner';
 import { adapterFor, type RunReader, type StreamSignal } from '#vendors';
+import { assertedRecord, runsHere } from './assert-run.js';
 import { conclude, concludeOrphan } from './conclusion.js';
 import { keepConclusion, readConclusion } from './conclusion-file.js';
 import { installedLanes } from './confirm-lane.js';
@@ -259,12 +262,14 @@ class Tending {
     const marks = ended.state === 'dead' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
     // A child that cleared its environment is still in the CLI's group or session.
     const leader = (ended.state === 'dead' ? ended.cli : ended.run?.cli) ?? undefined;
-    const { left } = await endMarked({ marks, leader }, { graceMs: plan.graceMs });
+    // And one that left these too still writes where its parent wrote.
+    const { out, err } = runFiles(await realpath(folder).catch(() => folder));
+    const { left } = await endMarked({ marks, leader, writesTo: [out, err] }, { graceMs: plan.graceMs });
     if (left.length > 0) throw new Error(`processes of ${this.#id} can not be ended: ${left.join(', ')}`);
     // Whoever is told to end goes on writing for a while, gigabytes of it; what is past the caps nobody reads, and it would lie there for weeks.
     await Promise.all([cutSpool(join(folder, 'out'), OUT_CAP_BYTES), cutSpool(join(folder, 'err'), ERR_CAP_BYTES)]);
 
-    const record = await this.#record();
+    const record = await assertedRecord(this.#r, { dispatch: this.#run.id, attempt: this.#run.attempt }, plan);
     const lane = laneById(this.#r.config, plan.lane);
     if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
     const reason = isCancelAsked(folder) ? ('cancel' as const) : await readEndedBy(folder);
@@ -278,8 +283,7 @@ class Tending {
     const cliVersion = seen.cliVersion ?? (await this.#version(plan, ended, environment));
     const after = plan.before ? await diffStat(plan.cwd, environment['PATH'] ?? '', plan.before.head) : null;
     const end = { ...seen, cliVersion, after, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...besideNotes(this.#r.places.beside(this.#id)), ...(await meterNotes(this.#r, plan, seen))] };
-    const runsHere = record?.state === 'running' && record.attempt === this.#run.attempt && record.node === this.#r.node;
-    const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere };
+    const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere(record, this.#run.attempt, this.#r.node) };
     const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record), await lanesOut(this.#r, record)) : concludeOrphan(attempt, end);
     await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
   }
