@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { hasProc, identityOf, isLivingState, PS_ENV, readStat, type ProcessIdentity, type ProcessStat } from './process-identity.js';
 
 /**
  * Which processes are meant. A mark is a whole `NAME=value` of a process' environment, as it was when the program was
  * started; `leader` adds the group and the session that this process leads or led (a child that cleared its environment
- * is still in there).
+ * is still in there). `writesTo` adds those whose output goes to one of these files: a child that cleared its environment and
+ * left group and session still has what it was born with. Looked at where /proc is.
  */
-export type ProcessSelection = { marks: readonly string[]; leader?: ProcessIdentity | undefined };
+export type ProcessSelection = { marks: readonly string[]; leader?: ProcessIdentity | undefined; writesTo?: readonly string[] };
 
 export type ProcessTable = {
   /** Pids of living processes that are meant; never this process or process 1. Unreadable ones are passed over. */
@@ -55,9 +56,10 @@ async function answerAll(): Promise<void> {
 }
 
 async function look(selections: readonly ProcessSelection[]): Promise<number[][]> {
-  const wanted = selections.map(({ marks, leader }) => ({ marks: marks.map((mark) => Buffer.from(mark)), leader: ledBy(leader), found: [] as number[] }));
+  const wanted = selections.map(({ marks, leader, writesTo = [] }) => ({ marks: marks.map((mark) => Buffer.from(mark)), leader: ledBy(leader), writesTo, found: [] as number[] }));
   const marked = wanted.some(({ marks }) => marks.length > 0);
   const led = wanted.some(({ leader }) => leader !== null);
+  const writing = wanted.some(({ writesTo }) => writesTo.length > 0);
   let looked = 0;
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
@@ -65,8 +67,9 @@ async function look(selections: readonly ProcessSelection[]): Promise<number[][]
     if (++looked % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     const environment = marked ? environmentOf(pid) : null;
     const stat = led ? readStat(pid) : null;
-    for (const { marks, leader, found } of wanted) {
-      if ((environment !== null && marks.some((mark) => holdsEntry(environment, mark))) || (stat !== null && isLedBy(stat, leader))) found.push(pid);
+    const outputs = writing ? outputsOf(pid) : [];
+    for (const { marks, leader, writesTo, found } of wanted) {
+      if ((environment !== null && marks.some((mark) => holdsEntry(environment, mark))) || (stat !== null && isLedBy(stat, leader)) || outputs.some((path) => writesTo.includes(path))) found.push(pid);
     }
   }
   return wanted.map(({ found }) => found);
@@ -82,6 +85,17 @@ function environmentOf(pid: number): Buffer | null {
   } catch {
     return null;
   }
+}
+
+/** Where its output and its errors go; a zombie has neither. */
+function outputsOf(pid: number): string[] {
+  return [1, 2].flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Entries end in NUL; attempt 1 is not attempt 11, and not the tail of another variable. */

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptReceipt, DispatchRecord, DispatchRequest, LaneConfig } from '#contract';
+import { procTable } from '#runner/process-table';
 import { openBox, type Box } from '../../support/box.js';
 import { processesWith } from '../../support/processes.js';
 import { testConfig } from '../../support/records.js';
@@ -122,6 +125,14 @@ test('strays of strays in sessions of their own, deaf to TERM, are gone when the
   const seen = await each({ strays: '[[sim:strays count=3]]', timed: '[[sim:hang stage=tool]]' });
   expect(seen['codex strays']).toMatchObject({ state: 'succeeded' });
   expect(seen['claude strays']).toMatchObject({ state: 'succeeded' });
+});
+
+test.runIf(existsSync('/proc/self/fd'))('a stray without an environment, in a session of its own, is gone too: it writes where its run wrote', async () => {
+  await openWith((lane) => (lane.kind === 'claude' ? { command: 'claude-leaves-a-bare-stray' } : {}));
+  const id = await box.submit('[[sim:echo]]', { lane: 'claude' });
+  expect(await box.ended(id)).toMatchObject({ state: 'succeeded' });
+  const out = await waitUntil(() => ((path) => (existsSync(path) ? path : null))(join(box.stateDir, 'runs/done', `${id}.1`, 'out')));
+  expect(await procTable.find({ marks: [], writesTo: [out] })).toEqual([]);
 });
 
 test('a judge whose answer can not be read leaves the producer’s work as it was', async () => {

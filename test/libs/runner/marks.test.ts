@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { attemptMark, endMarked, findMarked, identityOf } from '#runner';
 import { holdsEntry, procTable, psTable } from '#runner/process-table';
 import { isAlive, signal, waitGone } from '../../support/processes.js';
+import { tempFolder } from '../../support/temp.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { BIN } from './support.js';
 
@@ -60,6 +63,19 @@ test('ends also what cleared its environment, where the group’s leader is know
   await waitGone(leader);
   const { ended, left } = await endMarked({ marks: [attemptMark(id)], leader: identity }, { graceMs: 1_000 });
   expect([ended, left]).toEqual([members.filter((pid) => pid !== leader), []]);
+});
+
+test.runIf(existsSync('/proc/self/fd'))('ends what cleared its environment and left group and session by where it writes; not who reads there, nor who writes elsewhere', async () => {
+  const [out, other] = ['out', 'other'].map((name) => join(tempFolder('marks'), name));
+  writeFileSync(out ?? '', '');
+  const shell = await launch('sh', ['-c', 'setsid env -i sleep 1000 >"$1" 2>&1 & setsid env -i sleep 1000 <"$1" >"$2" 2>&1 & setsid env -i sleep 1000 2>"$1" & wait', 'sh', out ?? '', other ?? ''], {});
+  const selection = { marks: [], writesTo: [out ?? ''] };
+  const found = await waitUntil(async () => ((pids) => (pids.length === 2 ? pids : null))(await procTable.find(selection)));
+  const { ended, left } = await endMarked(selection, { graceMs: 1_000, table: procTable });
+  expect([ended.sort(), left]).toEqual([found.sort(), []]);
+  const [reader] = await waitUntil(async () => ((pids) => (pids.length === 1 ? pids : null))(await procTable.find({ marks: [], writesTo: [other ?? ''] })));
+  started.push(reader ?? 0);
+  expect(isAlive(shell)).toBe(true);
 });
 
 test('does not take the group of another process that got the leader’s pid', async () => {
