@@ -115,5 +115,5 @@ test('a third end from outside stops a dispatch, with the reason', async () => {
   const record = await box.ended(id);
   expect(record).toMatchObject({ state: 'failed' });
   expect(attempts(id)).toHaveLength(3);
-  expect(record.error?.details?.[0]).toContain('ended from outside');
+  expect(record.error?.message).toContain('ended from outside');
 });
