@@ -17,7 +17,9 @@ export function deferral(decision: Decision): ErrorBody {
     ...(causes.has('auth') || causes.has('missing') || causes.has('environment') ? ['`cmo doctor` says what a closed lane needs'] : []),
     ...(causes.has('window') ? ['wait for the window with `--max-wait 8h`, or use `cmo submit`'] : []),
   ];
-  return errorBody('CMO_E_DEFERRED', undefined, { details, fix: fixes.join('; '), retryAfter });
+  // A listing has one line for it.
+  const message = `no lane is usable now: ${standings.map(({ brief }) => brief).join(', ')}`;
+  return errorBody('CMO_E_DEFERRED', message, { details, fix: fixes.join('; '), retryAfter });
 }
 
 /** The candidates are every lane: those that the task itself rules out open nothing for it. */
@@ -30,10 +32,11 @@ function permittedLanes({ candidates, factors: { pin, independentOf, strictIndep
 
 type Cause = 'missing' | 'auth' | 'environment' | 'paused' | 'window';
 
-function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cause; words: string } {
+function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cause; words: string; brief: string } {
   const { state, resetsAt } = (Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined) ?? { state: 'unknown', resetsAt: null };
   const blockedBy = Object.hasOwn(facts, lane) ? facts[lane]?.blockedBy : undefined;
   const words = `${lane}: ${state}${state !== 'missing' && blockedBy !== undefined ? ` (closed: ${blockedBy})` : ''}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
-  if (state === 'missing') return { cause: 'missing', words };
-  return { cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window', words };
+  const brief = `${lane} ${state === 'missing' ? state : (blockedBy ?? state)}`;
+  if (state === 'missing') return { cause: 'missing', words, brief };
+  return { cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window', words, brief };
 }

@@ -18,6 +18,7 @@ describe('what is told of work that no lane takes', () => {
 
   test('a pause is told as one, and no window is spoken of', () => {
     expect(told(paused, paused)).toMatchObject({ code: 'CMO_E_DEFERRED', details: ['codex: exhausted (closed: paused)', 'claude: exhausted (closed: paused)'], fix: '`cmo resume --all` takes the pause back' });
+    expect(told(paused, spent).message).toBe('no lane is usable now: codex paused, claude exhausted');
     expect(told(paused, spent, 'codex').fix).toBe('`cmo resume codex` takes the pause back');
   });
 
