@@ -74,6 +74,8 @@ const RECOUNT_MS = 60_000;
 /** Beyond the grace: the end of a process tree and its delivery, ms. */
 const KILL_BOUND_MS = 15_000;
 const HALF_MADE_MS = 60_000;
+/** Longer than any delivery takes. */
+const REMIND_MS = 30_000;
 /** A queue worker that came not round for so many of its longest sleeps is deaf. */
 const DEAF_ROUNDS = 6;
 const GC_MS = 3_600_000;
@@ -131,8 +133,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let nodeLimit = (): number => config.slots.node;
   const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local(NODE));
   const ends = await recentEnds(resources.folders.runs, clock);
-  /** Redis may have forgotten something since the last scan. */
-  let forgotten = true;
+  /** Redis was away, and may have forgotten what was delivered: also what was just being delivered, and is noted only when that is over. */
+  let backAt = performance.now();
   const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
     ends.note(attempt);
     resources.places.leave(attempt);
@@ -156,14 +158,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await removeHalfMade(resources.folders.runs, HALF_MADE_MS, clock());
   await gate.recall(config.nodeId);
   const look = async (): Promise<void> => {
-    const mayLack = forgotten;
-    forgotten = false;
-    try {
-      if (mayLack) await assertDelivered(resources, ends.attempts());
-    } catch (error) {
-      forgotten = true;
-      throw error;
-    }
+    if (performance.now() - backAt < REMIND_MS) await assertDelivered(resources, ends.attempts());
     await scan(resources, roster);
     if (options.soleNode) await gate.asserted();
   };
@@ -192,7 +187,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await recount(resources);
   // Redis is back: files win about processes, and cancels may have been missed.
   const back = (): void => {
-    forgotten = true;
+    backAt = performance.now();
     for (const part of upkeep) void part.now();
   };
   redis.on('ready', back);
