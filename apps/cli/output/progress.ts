@@ -8,8 +8,8 @@ export type Progress = { news(envelope: Envelope): void; /** Takes the line away
 
 /**
  * One line on stderr that is written over, for a person who watches a terminal. Never in CI, never into a file: there a
- * line that moves is noise, and only what a wait is for is said, once for each reason. Whoever reads the log of a night must not
- * find a silent command where a paused lane was.
+ * line that moves is noise, and only a wait that lasts says what it is for, once for each reason. Whoever reads the log of a night
+ * must not find a silent command where a paused lane was; a slot that is taken for a moment is no news.
  */
 export function progress({ env, output, paintNotes, now }: Pick<Context, 'env' | 'output' | 'paintNotes' | 'now'>): Progress {
   if (!watches({ env, output })) return { news: waitingNotes(output, now), clear: () => undefined };
@@ -30,12 +30,18 @@ export function progress({ env, output, paintNotes, now }: Pick<Context, 'env' |
   };
 }
 
+/** A wait is told where nobody watches once it has lasted for so long, ms. */
+const LASTS_MS = 30_000;
+
 function waitingNotes(output: Pick<Context['output'], 'note'>, now: () => number): Progress['news'] {
+  let since: number | null = null;
   let told = '';
   return ({ dispatchId, waiting }) => {
-    if (!waiting || waiting.why === told) return;
-    told = waiting.why;
-    output.note(`cmo: ${dispatchId} ${waitingText(waiting, now())}`);
+    if (!waiting) since = null;
+    else if (now() - (since ??= now()) >= LASTS_MS && waiting.why !== told) {
+      told = waiting.why;
+      output.note(`cmo: ${dispatchId} ${waitingText(waiting, now())}`);
+    }
   };
 }
 

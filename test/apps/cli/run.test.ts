@@ -88,20 +88,6 @@ test('with --human the answer stands alone on stdout, and a failure only on stde
   await daemon.close();
 });
 
-test('without a terminal a long wait says once for each reason what it waits for', async () => {
-  const box = await freshBox();
-  const reasons = ['lane codex is paused: mine', 'lane codex is paused: mine', 'every slot of codex is taken'];
-  let asked = 0;
-  const daemon = await fakeDaemon(box.state, oneDispatch((id) => {
-    const why = reasons[asked++];
-    return why === undefined ? succeeded(id) : envelope(id, { state: 'queued', waiting: { for: 'slot', why, until: null } });
-  }));
-  const { code, stdout, stderr } = await box.cmo(['run', '--prompt', 'a']);
-  expect([code, parsed(stdout).ok]).toEqual([0, true]);
-  expect(stderr.replaceAll(/d-[0-9A-Z]{26}/g, 'ID')).toBe('cmo: ID waiting-slot: lane codex is paused: mine\ncmo: ID waiting-slot: every slot of codex is taken\n');
-  await daemon.close();
-});
-
 test('that others wrote in the same folder is told whatever became of it, also where stderr is no terminal', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(box.state, oneDispatch((id) => ({ ...succeeded(id), receipts: [{ notes: ['beside:d-01JE0000000000000000000000.1'] } as Envelope['receipts'][number]] })));
