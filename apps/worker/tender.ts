@@ -1,45 +1,35 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attemptId, type DispatchRecord, type LanesFacts } from '#contract';
+import { attemptId, type DispatchRecord } from '#contract';
 import {
   askCancel,
   attemptMark,
-  cutSpool,
   endMarked,
   isCancelAsked,
   openSpool,
   readPlan,
   readStatus,
   removeRun,
-  runFiles,
   startSupervisor,
   supervisorMark,
   voidClaim,
   watchFolder,
   type ProcessIdentity,
   type RunPlan,
-  type RunStatus,
   type Spool,
 } from '#runner';
 import { adapterFor, type RunReader, type StreamSignal } from '#vendors';
-import { assertedRecord, runsHere } from './assert-run.js';
-import { conclude, concludeOrphan } from './conclusion.js';
-import { keepConclusion, readConclusion } from './conclusion-file.js';
-import { installedLanes } from './confirm-lane.js';
+import { readConclusion } from './conclusion-file.js';
 import { deliver } from './deliver.js';
-import { lanesOut } from './left-lanes.js';
-import { readEndedBy, writeEndedBy } from './ended-by.js';
-import { diffStat } from './diff-stat.js';
+import { writeEndedBy } from './ended-by.js';
+import { ERR_CAP_BYTES, finishRun, OUT_CAP_BYTES, type Ended } from './finish-run.js';
 import { environmentHere, environmentOf, submittedEnvironment } from './prepare-run.js';
 import { progressTeller } from './progress.js';
-import { readRunEnd } from './run-end.js';
-import { measureBegan, measureEnded, meterNotes } from './measure-run.js';
+import { measureBegan } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
 import { steadyClock } from './steady-clock.js';
 import { Watch } from './watch.js';
-import { besideNotes, placeOf } from './work-places.js';
-import { withoutSecrets } from './without-secrets.js';
+import { placeOf } from './work-places.js';
 
 /**
  * Watches one run: tails, ends it when a watchdog or a cancel says so, delivers. The same for a started and an adopted one.
@@ -65,9 +55,6 @@ export interface Tender {
 const LOOK_MS = 1_000;
 /** Changes of a busy stream are read together, ms. */
 const GATHER_MS = 30;
-/** A 20 MB answer is 63 MB of claude's stream; past the cap the run is ended. */
-const OUT_CAP_BYTES = 512 * 1024 * 1024;
-const ERR_CAP_BYTES = 16 * 1024 * 1024;
 const START_BOUND_MS = 3_000;
 
 export function startTender(resources: Resources, run: RunRef): Tender {
@@ -119,7 +106,6 @@ export function startTender(resources: Resources, run: RunRef): Tender {
 }
 
 type Signals = { stopped: () => boolean; cancelled: () => boolean; started: () => void; onPoke: (wake: () => void) => void };
-type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number; cli: ProcessIdentity | null };
 
 class Tending {
   readonly #r: Resources;
@@ -151,7 +137,7 @@ class Tending {
     if (!this.#run.adopted) measureBegan(this.#r, this.#id, plan);
     const reader = adapterFor(plan.kind).reader();
     const ended = await this.#follow(plan, reader);
-    if (ended) await this.#finish(plan, reader, ended);
+    if (ended) await finishRun(this.#r, this.#run, { plan, reader, ended });
   }
 
   #record(): Promise<DispatchRecord | null> {
@@ -254,48 +240,5 @@ class Tending {
     this.#r.log.info({ dispatch: this.#run.id, attempt: this.#run.attempt, reason }, 'ending a run');
     const marks = reason === 'deadline' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
     await endMarked({ marks, leader: cli ?? undefined }, { graceMs: plan.graceMs });
-  }
-
-  async #finish(plan: RunPlan, reader: RunReader, ended: Ended): Promise<void> {
-    const { folder } = this.#run;
-    // Strays after a normal exit, and everything of a supervisor that died, before anything is said about the attempt.
-    const marks = ended.state === 'dead' ? [attemptMark(this.#id), supervisorMark(this.#id)] : [attemptMark(this.#id)];
-    // A child that cleared its environment is still in the CLI's group or session.
-    const leader = (ended.state === 'dead' ? ended.cli : ended.run?.cli) ?? undefined;
-    // And one that left these too still writes where its parent wrote.
-    const { out, err } = runFiles(await realpath(folder).catch(() => folder));
-    const { left } = await endMarked({ marks, leader, writesTo: [out, err] }, { graceMs: plan.graceMs });
-    if (left.length > 0) throw new Error(`processes of ${this.#id} can not be ended: ${left.join(', ')}`);
-    // Whoever is told to end goes on writing for a while, gigabytes of it; what is past the caps nobody reads, and it would lie there for weeks.
-    await Promise.all([cutSpool(join(folder, 'out'), OUT_CAP_BYTES), cutSpool(join(folder, 'err'), ERR_CAP_BYTES)]);
-
-    const record = await assertedRecord(this.#r, { dispatch: this.#run.id, attempt: this.#run.attempt }, plan);
-    const lane = laneById(this.#r.config, plan.lane);
-    if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
-    const reason = isCancelAsked(folder) ? ('cancel' as const) : await readEndedBy(folder);
-    const schema = await this.#r.records.blob(this.#run.id, 'schema');
-    const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
-    const environment = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
-    const seen = await withoutSecrets(await readRunEnd({ plan, folder, reader, ended, reason, schema, environment, clock: this.#r.clock }), environment, folder);
-    measureEnded(this.#r, this.#id, plan, seen);
-    // Before it is concluded: what the vendor wrote of this run is the meter's newest word.
-    if (plan.kind === 'codex') await this.#r.meters.codexRun(lane, environment);
-    const cliVersion = seen.cliVersion ?? (await this.#version(plan, ended, environment));
-    const after = plan.before ? await diffStat(plan.cwd, environment['PATH'] ?? '', plan.before.head) : null;
-    const end = { ...seen, cliVersion, after, cost: this.#r.costs.costShown(lane, plan.tier), notes: [...seen.notes, ...besideNotes(this.#r.places.beside(this.#id)), ...(await meterNotes(this.#r, plan, seen))] };
-    const attempt = { plan, adopted: this.#run.adopted, fenced: record !== null && !runsHere(record, this.#run.attempt, this.#r.node) };
-    const conclusion = record ? conclude(this.#r, record, lane, attempt, end, await this.#facts(record), await lanesOut(this.#r, record)) : concludeOrphan(attempt, end);
-    await deliver(this.#r, record, folder, plan.account, await keepConclusion(folder, conclusion));
-  }
-
-  /** Of a CLI that left without naming it: which one failed is what a person asks first. */
-  async #version(plan: RunPlan, ended: Ended, environment: Record<string, string>): Promise<string | null> {
-    const [cli] = plan.argv;
-    return cli !== undefined && ended.state === 'exited' && ended.exit.spawnError === null ? this.#r.versions.of(cli, environment) : null;
-  }
-
-  async #facts(record: DispatchRecord): Promise<LanesFacts> {
-    const path = (await environmentHere(this.#r, record))['PATH'] ?? '';
-    return this.#r.gate.facts(this.#r.config.lanes, installedLanes(this.#r, path));
   }
 }
