@@ -13,7 +13,10 @@ import { openRealHome, type RealHome, type SimRequest } from './real-home.js';
 
 let home: RealHome;
 beforeAll(async () => {
-  home = await openRealHome();
+  // Ends are settled by a question; here none is asked for a minute after one.
+  home = await openRealHome({ timing: { probeGatherMs: 60_000 } });
+  // The one question that is due while runs bring their own readings: what the windows of some models are.
+  await home.cmo(['limits', '--refresh']);
   await home.admin('quota', { codex: { charge: 4 }, claude: { charge: 4 } });
 });
 afterAll(() => home.close());
