@@ -69,7 +69,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     const redis = await findRedis({ paths, config, env, log });
     if (!redis.ok) return await fail(redis.error);
     const { home } = redis;
-    life.onLeave('redis', (leaving) => home.leave(leaving));
+    life.onLeave('redis', (leaving) => home.leave(leaving), null);
     const forWorker = connect(home.address, 'worker', 'worker');
     const forApi = connect(home.address, 'caller', 'api');
     life.onLeave('connections', () => [forWorker, forApi].forEach((connection) => connection.disconnect()));
@@ -124,7 +124,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
     const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, nodeProgram: keepSupervisor(paths.state) });
     worker = started;
-    life.onLeave('worker', ({ kill }) => started.stop({ kill }));
+    life.onLeave('worker', ({ kill }) => started.stop({ kill }), null);
 
     await socket.open();
 

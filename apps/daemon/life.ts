@@ -1,4 +1,5 @@
 import type { Log } from '#api';
+import { within } from '#worker/every';
 
 export type StopOptions = {
   /** Ends the agents first. */
@@ -13,6 +14,12 @@ export type StopOptions = {
 export type Leaving = StopOptions & { failedStart: boolean };
 
 /**
+ * How long a part may take to be undone, ms. With Redis away for good its last words are never answered, and a daemon that was
+ * told to stop has to leave all the same: nothing of what it does may not be broken off.
+ */
+const BOUND_MS = 5_000;
+
+/**
  * What a daemon has started and how each part is undone, last first. A stop that is asked for while it still starts is
  * kept until it has.
  *
@@ -20,7 +27,7 @@ export type Leaving = StopOptions & { failedStart: boolean };
  *      └────────fail──────────────────────────────────▶ gone
  */
 export class Life {
-  private readonly steps: { name: string; undo: (leaving: Leaving) => unknown }[] = [];
+  private readonly steps: { name: string; undo: (leaving: Leaving) => unknown; boundMs: number | null }[] = [];
   private readonly log: Log;
   private running = false;
   private asked: StopOptions | null = null;
@@ -33,8 +40,9 @@ export class Life {
     this.log = log;
   }
 
-  onLeave(name: string, undo: (leaving: Leaving) => unknown): void {
-    this.steps.push({ name, undo });
+  /** @param boundMs null: it has bounds of its own */
+  onLeave(name: string, undo: (leaving: Leaving) => unknown, boundMs: number | null = BOUND_MS): void {
+    this.steps.push({ name, undo, boundMs });
   }
 
   began(): void {
@@ -69,9 +77,11 @@ export class Life {
   private async undoAll(leaving: Leaving): Promise<void> {
     const { kill, keepRedis, why, failedStart } = leaving;
     if (!failedStart) this.log.info({ kill, keepRedis, why }, 'leaving');
-    for (const { name, undo } of this.steps.reverse()) {
+    for (const { name, undo, boundMs } of this.steps.reverse()) {
       try {
-        await undo(leaving);
+        const undone = Promise.resolve(undo(leaving));
+        if (boundMs === null) await undone;
+        else if (!(await within(boundMs, undone))) this.log.warn({ part: name }, 'a part did not end in time');
       } catch (error) {
         this.log.error({ err: error, part: name }, 'a part did not end in order');
       }

@@ -11,14 +11,13 @@ export interface Repeated {
 /** Upkeep may stand in a command that Redis doesn't answer; whatever it does may be broken off and repeated, ms. */
 export const STOP_BOUND_MS = 3_000;
 
-/** Resolves with the work, or when the time is over: the work itself goes on. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+/** Resolves with the work, or when the time is over: the work itself goes on. @returns whether it was done in time */
+export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
   });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }
 
 /** Repeats a piece of upkeep, never beside itself; a failure is told and the next turn tries again. */

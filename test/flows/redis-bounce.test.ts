@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isEnded, type DispatchRow, type HealthData } from '#contract';
 import { call } from '../apps/daemon/home.js';
+import { signal, waitGone } from '../support/processes.js';
 import { startRedis, type TestRedis } from '../support/redis.js';
 import { sleep, waitUntil } from '../support/wait-until.js';
 import { openFlow, untilThere, type FlowBox } from './flow-box.js';
@@ -77,3 +78,16 @@ function ended(ids: readonly string[]): Promise<DispatchRow[]> {
     { what: `all ${ids.length} to end`, timeoutMs: 60_000, everyMs: 300 },
   );
 }
+
+test('a daemon whose Redis is gone for good leaves when it is told to', async () => {
+  server = await startRedis();
+  box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
+  await box.up();
+  expect((await box.cmo(['run', '--role', 'research'], { input: '[[sim:echo]]' })).code).toBe(0);
+  const daemon = box.daemon();
+  await server.stop();
+  await waitUntil(async () => !(await ready()).ok, { what: 'readiness to turn red' });
+  signal(daemon, 'SIGTERM');
+  await waitGone(daemon, 60_000);
+  await server.start();
+}, 120_000);

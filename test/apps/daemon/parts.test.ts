@@ -30,6 +30,18 @@ test('a life is undone last first, and a part that throws keeps no other', async
   await life.gone;
 });
 
+test('a part that never ends keeps no other, once its time is over', async () => {
+  const told: unknown[] = [];
+  const life = new Life({ ...quiet, warn: (what) => void told.push(what) });
+  let undone = false;
+  life.onLeave('a', () => void (undone = true));
+  life.onLeave('b', () => new Promise(() => undefined), 20);
+  life.began();
+  await life.stop({ kill: false, keepRedis: false, why: 'told to' });
+  expect(undone).toBe(true);
+  expect(told).toEqual([{ part: 'b' }]);
+});
+
 test('a stop that comes while it starts happens when it has', async () => {
   const life = new Life(quiet);
   let undone = false;
