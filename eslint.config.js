@@ -20,7 +20,10 @@ const environment = [
   "MemberExpression[object.name='process'][property.value='env']",
   "VariableDeclarator[init.name='process'] > ObjectPattern > Property[key.name='env']",
   "ImportDeclaration[source.value='node:process'] > ImportSpecifier[imported.name='env']",
-].map((selector) => ({ selector, message: 'Only libs/config reads the environment; take what you need from its result.' }));
+].map((selector) => ({
+  selector,
+  message: 'Only libs/config reads the environment; take what you need from its result.',
+}));
 const language = [
   { selector: 'ExportDefaultDeclaration', message: 'Name what you export.' },
   { selector: 'TSEnumDeclaration', message: 'A union of literals instead of an enum.' },
@@ -35,10 +38,20 @@ const clock = [
   },
 ];
 
-const nodePrefix = builtinModules.filter((name) => !name.startsWith('_')).map((name) => ({ name, message: `Write node:${name}.` }));
+const nodePrefix = builtinModules
+  .filter((name) => !name.startsWith('_'))
+  .map((name) => ({ name, message: `Write node:${name}.` }));
 const noStringCommands = [
-  { name: 'node:child_process', importNames: ['exec', 'execSync'], message: 'They take a string for a shell; use spawn or execFile.' },
-  { name: 'execa', importNames: ['execaCommand', 'execaCommandSync', '$'], message: 'They take a string; use execa(file, args).' },
+  {
+    name: 'node:child_process',
+    importNames: ['exec', 'execSync'],
+    message: 'They take a string for a shell; use spawn or execFile.',
+  },
+  {
+    name: 'execa',
+    importNames: ['execaCommand', 'execaCommandSync', '$'],
+    message: 'They take a string; use execa(file, args).',
+  },
 ];
 
 const fixture = (name) => `test/fixtures/lint/${name}/**/*.ts`;
@@ -55,9 +68,15 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false, attributes: false } }],
+      '@typescript-eslint/no-misused-promises': [
+        'error',
+        { checksVoidReturn: { arguments: false, attributes: false } },
+      ],
       '@typescript-eslint/no-non-null-assertion': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-console': 'error',
@@ -100,7 +119,14 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^(?!\\.\\.?/|#contract(/|$)|zod(/mini)?$)', message: 'Pure: imports the contract and its own folder only.' }] },
+        {
+          patterns: [
+            {
+              regex: '^(?!\\.\\.?/|#contract(/|$)|zod(/mini)?$)',
+              message: 'Pure: imports the contract and its own folder only.',
+            },
+          ],
+        },
       ],
       'no-restricted-globals': [
         'error',

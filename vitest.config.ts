@@ -18,15 +18,20 @@ const textModules = {
 export default defineConfig({
   plugins: [textModules],
   // The condition must stand in ssr.resolve: resolve.conditions alone silently tests a stale dist.
-  ssr: { resolve: { conditions: ['cmo-source', 'node', 'import', 'module', 'default'], externalConditions: ['node', 'import', 'module', 'default'] } },
+  ssr: {
+    resolve: {
+      conditions: ['cmo-source', 'node', 'import', 'module', 'default'],
+      externalConditions: ['node', 'import', 'module', 'default'],
+    },
+  },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/vendor-sim/**', 'node_modules/**', ...withoutRealClis],
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Most tests run real processes against kills, clocks and a shared box: what fails for one moment gets two more tries. A test
-    // that needs them is a defect to mend, not to live with: vitest's report names it.
+    // Most tests run real processes against kills, clocks and a shared box: what fails for one moment gets two more
+    // tries. A test that needs them is a defect to mend, not to live with: vitest's report names it.
     retry: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -4,11 +4,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname ?? new URL('.', import.meta.url).pathname;
-const names = readdirSync(here).filter((file) => file.endsWith('.mjs') && file !== 'bench.mjs').map((file) => file.replace('.mjs', '')).sort();
+const names = readdirSync(here)
+  .filter((file) => file.endsWith('.mjs') && file !== 'bench.mjs')
+  .map((file) => file.replace('.mjs', ''))
+  .sort();
 const [name, ...args] = process.argv.slice(2);
 
 if (name !== undefined && names.includes(name)) {
-  process.exitCode = spawnSync(process.execPath, [join(here, `${name}.mjs`), ...args], { stdio: 'inherit' }).status ?? 1;
+  process.exitCode =
+    spawnSync(process.execPath, [join(here, `${name}.mjs`), ...args], { stdio: 'inherit' }).status ?? 1;
 } else {
   if (name !== undefined) console.error(`There is no bench called ${name}.`);
   for (const one of names) console.log(`${one.padEnd(10)} ${firstLine(one)}`);

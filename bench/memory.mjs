@@ -1,5 +1,6 @@
-// What a waiting dispatch with a prompt of 4 KB takes of Redis' memory: `npm run bench -- memory [COUNT]`. Submitted as the api submits, with a
-// shell's environment, once with prose and once with characters at random. Budget (issue 5): 8 KB. Then which keys hold how much of it.
+// What a waiting dispatch with a prompt of 4 KB takes of Redis' memory: `npm run bench -- memory [COUNT]`. Submitted as
+// the api submits, with a shell's environment, once with prose and once with
+// characters at random. Budget (issue 5): 8 KB. Then which keys hold how much of it.
 import { heading, row } from './support/bench.mjs';
 import { config, fill, parts, PROMPTS } from './support/waiting.mjs';
 
@@ -22,7 +23,11 @@ async function measure(kind) {
   const before = await used();
   await fill(queue, count, PROMPTS[kind]);
   const each = ((await used()) - before) / count;
-  row(`prompts of ${kind}`, `${Math.round(each)} bytes each (budget ${BUDGET}); ${await shares(redis)}`, each <= BUDGET);
+  row(
+    `prompts of ${kind}`,
+    `${Math.round(each)} bytes each (budget ${BUDGET}); ${await shares(redis)}`,
+    each <= BUDGET,
+  );
   await queue.close();
   await server.close();
 }
@@ -42,5 +47,9 @@ async function shares(redis) {
     sizes[kind].own = own;
   }
   const rows = Object.entries(sizes).map(([kind, { bytes, keys, own }]) => [kind, own ? bytes / keys : bytes / all]);
-  return rows.filter(([, bytes]) => bytes >= 20).sort((a, b) => b[1] - a[1]).map(([kind, bytes]) => `${kind} ${Math.round(bytes)}`).join(', ');
+  return rows
+    .filter(([, bytes]) => bytes >= 20)
+    .sort((a, b) => b[1] - a[1])
+    .map(([kind, bytes]) => `${kind} ${Math.round(bytes)}`)
+    .join(', ');
 }

@@ -14,13 +14,23 @@ const size = Number(process.argv[2] ?? 1) * 1024 ** 3;
 const line = `${JSON.stringify({
   timestamp: '2026-11-20T03:14:00.000Z',
   type: 'event_msg',
-  payload: { type: 'token_count', info: null, rate_limits: { limit_id: 'codex', primary: { used_percent: 25, window_minutes: 300, resets_at: now / 1000 + 7200 } } },
+  payload: {
+    type: 'token_count',
+    info: null,
+    rate_limits: {
+      limit_id: 'codex',
+      primary: { used_percent: 25, window_minutes: 300, resets_at: now / 1000 + 7200 },
+    },
+  },
 })}\n`;
 const fat = 256 * 1024;
 const CASES = [
   ['small file', {}],
   ['all of it before the reading, 256 KB lines', { padBefore: { bytes: size, lineBytes: fat } }],
-  ['the same, and 6 MiB in 2 MiB lines after it', { padBefore: { bytes: size, lineBytes: fat }, padAfter: { bytes: 6 * 1024 ** 2, lineBytes: 2 * 1024 ** 2 } }],
+  [
+    'the same, and 6 MiB in 2 MiB lines after it',
+    { padBefore: { bytes: size, lineBytes: fat }, padAfter: { bytes: 6 * 1024 ** 2, lineBytes: 2 * 1024 ** 2 } },
+  ],
   ['all of it after the reading, 256 KB lines', { padAfter: { bytes: size, lineBytes: fat } }],
   ['all of it after the reading, 1 KB lines', { padAfter: { bytes: size, lineBytes: 1024 } }],
 ];
@@ -38,16 +48,48 @@ process.stdout.write(JSON.stringify({ ms, mb: (process.resourceUsage().maxRSS - 
 
 const folder = mkdtempSync(join(tmpdir(), 'cmo-bench-probe-'));
 try {
-  const common = { bundle: true, platform: 'node', target: 'node20', format: 'esm', conditions: ['cmo-source'], absWorkingDir: root, outExtension: { '.js': '.mjs' }, outdir: folder };
-  await build({ ...common, entryPoints: { probes: 'libs/probes/index.ts', 'lay-out-files': 'apps/cli/explain/lay-out-files.ts' } });
+  const common = {
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    conditions: ['cmo-source'],
+    absWorkingDir: root,
+    outExtension: { '.js': '.mjs' },
+    outdir: folder,
+  };
+  await build({
+    ...common,
+    entryPoints: { probes: 'libs/probes/index.ts', 'lay-out-files': 'apps/cli/explain/lay-out-files.ts' },
+  });
   const { layOutFiles } = await import(pathToFileURL(join(folder, 'lay-out-files.mjs')).href);
   for (const [name, pads] of CASES) {
     const home = join(folder, 'home');
-    const laid = await layOutFiles([{ path: 'sessions/2026/11/20/rollout-2026-11-20T02-50-00-0a1b.jsonl', mtime: '2026-11-20T03:14:00Z', text: line, ...pads }], home);
+    const laid = await layOutFiles(
+      [
+        {
+          path: 'sessions/2026/11/20/rollout-2026-11-20T02-50-00-0a1b.jsonl',
+          mtime: '2026-11-20T03:14:00Z',
+          text: line,
+          ...pads,
+        },
+      ],
+      home,
+    );
     if (!laid.ok) throw new Error(laid.error);
-    const runs = [1, 2, 3].map(() => JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', CHILD, join(folder, 'probes.mjs'), join(home, 'sessions')], { encoding: 'utf8' })));
+    const runs = [1, 2, 3].map(() =>
+      JSON.parse(
+        execFileSync(
+          process.execPath,
+          ['--input-type=module', '-e', CHILD, join(folder, 'probes.mjs'), join(home, 'sessions')],
+          { encoding: 'utf8' },
+        ),
+      ),
+    );
     const best = runs.sort((a, b) => a.ms - b.ms)[1];
-    console.log(`${name.padEnd(46)} ${best.ms.toFixed(1).padStart(8)} ms  ${best.mb.toFixed(1).padStart(6)} MB  reading ${best.percent}`);
+    console.log(
+      `${name.padEnd(46)} ${best.ms.toFixed(1).padStart(8)} ms  ${best.mb.toFixed(1).padStart(6)} MB  reading ${best.percent}`,
+    );
     rmSync(home, { recursive: true, force: true });
   }
 } finally {

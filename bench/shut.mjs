@@ -1,6 +1,7 @@
-// A shut gate: what its workers send, and how fast it wakes: `npm run bench -- shut [SECONDS] [ROUNDS]`. First the two lane workers alone (their
-// connections, nothing else on that Redis), each with 100 dispatches waiting before a full window, by MONITOR without what scripts do inside: at most
-// two commands a second for each; the whole worker beside it for comparison. Then, ROUNDS times, a reading that makes room is published, until the
+// A shut gate: what its workers send, and how fast it wakes: `npm run bench -- shut [SECONDS] [ROUNDS]`. First the two
+// lane workers alone (their connections, nothing else on that Redis), each with 100 dispatches waiting before a full
+// window, by MONITOR without what scripts do inside: at most two commands a second for each; the whole worker beside it
+// for comparison. Then, ROUNDS times, a reading that makes room is published, until the
 // record says running (run folder made, reservation bound), by Redis' clock: at most 50 ms.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +57,10 @@ async function silence() {
   await box.start();
   await sleep(1_000);
   const whole = await heardIn(box.redis);
-  row('the whole worker: heartbeat, scan, sweeper, prober too', `${(whole.all / seconds).toFixed(1)} commands/s with ${2 * WAITING} waiting; ${whole.names}`);
+  row(
+    'the whole worker: heartbeat, scan, sweeper, prober too',
+    `${(whole.all / seconds).toFixed(1)} commands/s with ${2 * WAITING} waiting; ${whole.names}`,
+  );
   whole.heard.close();
   await box.close();
 }
@@ -86,7 +90,11 @@ async function wakes() {
   await box.close();
   if (took.some((ms) => ms < 0)) throw new Error(`started before it was opened: ${took.join(' ')}`);
   const figures = [0.5, 0.95, 1].map((share) => quantile(took, share));
-  row('wake published -> record running', `p50 ${figures[0]} ms, p95 ${figures[1]} ms, at most ${figures[2]} ms in ${rounds} (budget 50)`, figures[1] <= 50);
+  row(
+    'wake published -> record running',
+    `p50 ${figures[0]} ms, p95 ${figures[1]} ms, at most ${figures[2]} ms in ${rounds} (budget 50)`,
+    figures[1] <= 50,
+  );
 }
 
 /** What clients sent in that time, but for the marks of whoever counts. */
@@ -100,9 +108,18 @@ async function heardIn(redis) {
   count('reserve', heard.reserves('codex') + heard.reserves('claude'));
   count('fetch', heard.fetches());
   const others = heard.others();
-  count('look for stalled', heard.all() - others.length - heard.fetches() - heard.reserves('codex') - heard.reserves('claude'));
+  count(
+    'look for stalled',
+    heard.all() - others.length - heard.fetches() - heard.reserves('codex') - heard.reserves('claude'),
+  );
   for (const [name] of others) count(name.toLowerCase(), 1);
-  return { heard, all: heard.all(), names: Object.entries(names).map(([name, n]) => `${name} ${n}`).join(', ') };
+  return {
+    heard,
+    all: heard.all(),
+    names: Object.entries(names)
+      .map(([name, n]) => `${name} ${n}`)
+      .join(', '),
+  };
 }
 
 function reading(gate, account, usedPercent) {

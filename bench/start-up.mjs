@@ -1,5 +1,6 @@
 // What a start of cmo costs over a start of Node: `npm run bench -- start-up [ROUNDS]`. Wall time of whole
-// processes, interleaved; medians, and lower quartiles, since the box is shared and quiet moments are what can be compared.
+// processes, interleaved; medians, and lower quartiles, since the
+// box is shared and quiet moments are what can be compared.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const rounds = Number(process.argv[2] ?? 15);
 const folder = mkdtempSync(join(tmpdir(), 'cmo-bench-'));
-const env = { PATH: `${join(root, 'test/fixtures/bin')}:${process.env.PATH}`, HOME: folder, CMO_STATE_DIR: join(folder, 'state') };
+const env = {
+  PATH: `${join(root, 'test/fixtures/bin')}:${process.env.PATH}`,
+  HOME: folder,
+  CMO_STATE_DIR: join(folder, 'state'),
+};
 const cmo = join(root, 'dist/cmo.cjs');
 const cases = {
   'node -e 0': ['-e', '0'],
@@ -45,7 +50,9 @@ try {
   for (const name of Object.keys(cases)) {
     const list = sorted(name);
     const ratio = (share) => (at(list, share) / at(floor, share)).toFixed(2);
-    console.log(`${name.padEnd(20)} exit ${codes[name]}  median ${at(list, 0.5).toFixed(0)} ms, ${ratio(0.5)} × node; lower quartile ${ratio(0.25)} ×`);
+    console.log(
+      `${name.padEnd(20)} exit ${codes[name]}  median ${at(list, 0.5).toFixed(0)} ms, ${ratio(0.5)} × node; lower quartile ${ratio(0.25)} ×`,
+    );
   }
 } finally {
   spawnSync(process.execPath, [cmo, 'down', '--kill'], { env, stdio: 'ignore' });

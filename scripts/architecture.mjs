@@ -24,7 +24,10 @@ const END = '<!-- /folders -->';
 function folderTable(folders) {
   const missing = Object.keys(folders).filter((folder) => !WAY.some(([name]) => name === folder));
   if (missing.length > 0) throw new Error(`say in scripts/architecture.mjs what ${missing.join(', ')} does`);
-  const rows = WAY.map(([folder, does]) => `| \`${folder}\` | ${does} | ${folders[folder].imports.map((to) => to.split('/')[1]).join(', ') || 'nothing'} |`);
+  const rows = WAY.map(
+    ([folder, does]) =>
+      `| \`${folder}\` | ${does} | ${folders[folder].imports.map((to) => to.split('/')[1]).join(', ') || 'nothing'} |`,
+  );
   return ['| folder | does | may import |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 

@@ -1,5 +1,6 @@
-// Builds dist/. Bundled beside it and moved in: a cmo that runs meanwhile never finds half a build. Chunk names carry a hash of
-// their content, so new ones lie beside those that a running process may still load; old ones are removed by a later build.
+// Builds dist/. Bundled beside it and moved in: a cmo that runs meanwhile never finds half a build. Chunk names carry a
+// hash of their content, so new ones lie beside those that a running
+// process may still load; old ones are removed by a later build.
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,14 +13,19 @@ mkdirSync('dist/chunks', { recursive: true });
 mkdirSync('dist/meta', { recursive: true });
 const outdir = mkdtempSync('dist/.build-');
 try {
-  const [supervisor, daemon, cli] = await Promise.all([bundle('supervisor', outdir), bundle('daemon', outdir), bundleCli(outdir)]);
+  const [supervisor, daemon, cli] = await Promise.all([
+    bundle('supervisor', outdir),
+    bundle('daemon', outdir),
+    bundleCli(outdir),
+  ]);
   chmodSync(join(outdir, 'cmo.cjs'), 0o755);
   const chunks = readdirSync(join(outdir, 'chunks'));
   for (const name of chunks) renameSync(join(outdir, 'chunks', name), join('dist/chunks', name));
   // cmo last: what it loads lies there before it does.
   const files = ['supervisor.mjs', 'daemon.mjs', ...cli.files];
   for (const name of files) renameSync(join(outdir, name), join('dist', name));
-  for (const [name, metafile] of Object.entries({ supervisor, daemon, ...cli.metafiles })) writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile).replaceAll(`${outdir}/`, 'dist/'));
+  for (const [name, metafile] of Object.entries({ supervisor, daemon, ...cli.metafiles }))
+    writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile).replaceAll(`${outdir}/`, 'dist/'));
   removeOld('dist/chunks', (name) => !chunks.includes(name));
   removeOld('dist', (name) => name.startsWith('.build-') || (/^hot-.*\.cjs$/.test(name) && !files.includes(name)));
 } catch (error) {

@@ -1,5 +1,6 @@
-// The flows that kill and stop parts of a box at random moments, at full length: twenty moments for each victim. `npm run chaos`
-// draws a seed and prints it; `npm run chaos -- SEED [POINTS]` repeats one, as far as processes can be repeated.
+// The flows that kill and stop parts of a box at random moments, at full length: twenty moments for each victim. `npm
+// run chaos` draws a seed and prints it; `npm run chaos -- SEED
+// [POINTS]` repeats one, as far as processes can be repeated.
 import { run, say } from './setup/command.mjs';
 
 const FLOWS = ['test/chaos', 'test/flows/written-once.test.ts'];

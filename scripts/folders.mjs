@@ -35,7 +35,17 @@ export const FOLDERS = {
     node: true,
   },
   'apps/api': {
-    imports: ['libs/contract', 'libs/policy', 'libs/config', 'libs/store', 'libs/gate', 'libs/queue', 'libs/vendors', 'libs/receipts', 'libs/runner'],
+    imports: [
+      'libs/contract',
+      'libs/policy',
+      'libs/config',
+      'libs/store',
+      'libs/gate',
+      'libs/queue',
+      'libs/vendors',
+      'libs/receipts',
+      'libs/runner',
+    ],
     node: true,
   },
   'apps/daemon': {
@@ -54,7 +64,16 @@ export const FOLDERS = {
     node: true,
   },
   'apps/cli': {
-    imports: ['libs/contract', 'libs/policy', 'libs/config', 'libs/probes', 'libs/vendors', 'libs/runner', 'libs/receipts', 'apps/daemon'],
+    imports: [
+      'libs/contract',
+      'libs/policy',
+      'libs/config',
+      'libs/probes',
+      'libs/vendors',
+      'libs/runner',
+      'libs/receipts',
+      'apps/daemon',
+    ],
     node: true,
   },
 };

@@ -1,5 +1,6 @@
-// What `npm pack` and `npm publish` call around the packing. The programs in dist hold their packages, so the one that is packed
-// names none: installing it asks no registry for anything, and can't get another version than the one that was tested.
+// What `npm pack` and `npm publish` call around the packing. The programs in dist hold their packages, so the one that
+// is packed names none: installing it asks no registry for anything,
+// and can't get another version than the one that was tested.
 //   node scripts/pack.mjs prepack    builds what is old, and puts the packed package.json in place
 //   node scripts/pack.mjs postpack   puts ours back
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,22 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const FILE = join(root, 'package.json');
 const KEPT = join(root, '.cache', 'package.json');
 /** Everything else is for working on it. */
-const PACKED = ['name', 'version', 'description', 'license', 'type', 'engines', 'bin', 'files', 'private', 'repository', 'homepage', 'bugs', 'keywords', 'author'];
+const PACKED = [
+  'name',
+  'version',
+  'description',
+  'license',
+  'type',
+  'engines',
+  'bin',
+  'files',
+  'private',
+  'repository',
+  'homepage',
+  'bugs',
+  'keywords',
+  'author',
+];
 
 export function packedPackage(full) {
   return Object.fromEntries(PACKED.filter((key) => Object.hasOwn(full, key)).map((key) => [key, full[key]]));

@@ -1,5 +1,5 @@
-// The two vendors' own CLIs for the tests, exactly pinned, never a dependency: fetched by npm into a cache folder keyed by
-// version. `node scripts/real-clis.mjs` fetches what is missing (about 1 GB on disk) and prints where they are.
+// The two vendors' own CLIs for the tests, exactly pinned, never a dependency: fetched by npm into a cache folder keyed
+// by version. `node scripts/real-clis.mjs` fetches what is missing (about 1 GB on disk) and prints where they are.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { npmCommand, runQuietly, say } from './setup/command.mjs';
 import { withLock } from './setup/lock.mjs';
 
-// claude 2.1.332 asks for Node 22 in its manifest, but only its installer is JavaScript: it runs on 20. Without an exact
-// version, npm on Node 20 silently takes 2.1.197, which lacks the quota numbers.
+// claude 2.1.332 asks for Node 22 in its manifest, but only its installer is JavaScript: it runs on 20. Without an
+// exact version, npm on Node 20 silently takes 2.1.197, which lacks the quota numbers.
 export const REAL_CLIS = [
   { id: 'codex', package: '@openai/codex', version: '0.171.0', says: 'codex-cli 0.171.0' },
   { id: 'claude', package: '@anthropic-ai/claude-code', version: '2.1.332', says: '2.1.332 (Claude Code)' },
@@ -18,7 +18,9 @@ export const REAL_CLIS = [
 const HOUR_MS = 3_600_000;
 
 export function cacheFolder(env = process.env) {
-  return env.CMO_TEST_CLI_CACHE ?? join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cross-model-orchestrate', 'clis');
+  return (
+    env.CMO_TEST_CLI_CACHE ?? join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cross-model-orchestrate', 'clis')
+  );
 }
 
 const folderOf = (cli, cache) => join(cache, `${cli.id}-${cli.version}`);
@@ -49,7 +51,16 @@ async function fetchOne(cli, cache) {
   try {
     writeFileSync(join(temporary, 'package.json'), '{"private":true}\n');
     const [command, first] = npmCommand();
-    const args = ['install', '--no-save', '--no-package-lock', '--engine-strict=false', '--no-audit', '--no-fund', '--loglevel=error', '--include=optional'];
+    const args = [
+      'install',
+      '--no-save',
+      '--no-package-lock',
+      '--engine-strict=false',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--include=optional',
+    ];
     const code = await runQuietly(command, [...first, ...args, `${cli.package}@${cli.version}`], { cwd: temporary });
     if (code !== 0) throw new Error(`npm could not fetch ${cli.package}@${cli.version} (exit ${code})`);
     const said = versionOf(binOf(cli, temporary), temporary);
@@ -62,7 +73,11 @@ async function fetchOne(cli, cache) {
 
 /** In a clean environment: a CLI under test must never see the login of whoever runs the tests. */
 function versionOf(bin, home) {
-  const { stdout, error } = spawnSync(bin, ['--version'], { env: { PATH: process.env.PATH, HOME: home }, encoding: 'utf8', timeout: 60_000 });
+  const { stdout, error } = spawnSync(bin, ['--version'], {
+    env: { PATH: process.env.PATH, HOME: home },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   return error ? String(error.message) : stdout.trim();
 }
 
@@ -70,7 +85,8 @@ function versionOf(bin, home) {
 function removeLeftovers(cache) {
   for (const name of readdirSync(cache)) {
     const folder = join(cache, name);
-    if (basename(folder).startsWith('.fetch-') && Date.now() - statSync(folder).mtimeMs > HOUR_MS) rmSync(folder, { recursive: true, force: true });
+    if (basename(folder).startsWith('.fetch-') && Date.now() - statSync(folder).mtimeMs > HOUR_MS)
+      rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,6 @@
-// docs/reference: what programs and people hold cmo to, written from the code that does it. `node scripts/reference.mjs` writes the
-// files anew; the suite checks that they are up to date, so no page can promise what the code does not keep.
+// docs/reference: what programs and people hold cmo to, written from the code that does it. `node
+// scripts/reference.mjs` writes the files anew; the suite checks that they
+// are up to date, so no page can promise what the code does not keep.
 import { mkdtempSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,8 @@ export { ENVIRONMENT, EXIT_CODES } from '#cli/help-tables';
 async function sources() {
   const outdir = mkdtempSync(join(tmpdir(), 'cmo-reference-'));
   try {
-    const banner = "import { createRequire as cmoCreateRequire } from 'node:module'; const require = cmoCreateRequire(import.meta.url);";
+    const banner =
+      "import { createRequire as cmoCreateRequire } from 'node:module'; const require = cmoCreateRequire(import.meta.url);";
     await build({
       stdin: { contents: SOURCES, resolveDir: root, loader: 'ts' },
       absWorkingDir: root,
@@ -47,13 +49,28 @@ async function sources() {
 export async function referenceFiles() {
   const { SCHEMAS, ERRORS, configSchema, COMMANDS, ENVIRONMENT, EXIT_CODES } = await sources();
   const commands = await Promise.all(COMMANDS.map(async (entry) => ({ ...entry, ...(await entry.load()) })));
-  const schemas = Object.entries(SCHEMAS).map(([name, { about, schema }]) => [`${name}.schema.json`, json({ title: `cmo ${name}`, description: about, ...toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) })]);
+  const schemas = Object.entries(SCHEMAS).map(([name, { about, schema }]) => [
+    `${name}.schema.json`,
+    json({
+      title: `cmo ${name}`,
+      description: about,
+      ...toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }),
+    }),
+  ]);
   return new Map([
     ...schemas,
     ['config.schema.json', json(configSchema())],
     ['errors.md', errorsPage(ERRORS)],
     ['exit-codes.md', page('Exit codes', ['`cmo help exit-codes` prints the same.'], ['code', 'when'], EXIT_CODES)],
-    ['environment.md', page('Environment', ['`cmo config show --origin` says which of them count now. A variable that is set to nothing counts as unset.'], ['variable', 'what it says'], ENVIRONMENT)],
+    [
+      'environment.md',
+      page(
+        'Environment',
+        ['`cmo config show --origin` says which of them count now. A variable that is set to nothing counts as unset.'],
+        ['variable', 'what it says'],
+        ENVIRONMENT,
+      ),
+    ],
     ['commands.md', commandsPage(commands)],
     ['README.md', indexPage(SCHEMAS)],
   ]);
@@ -69,18 +86,49 @@ const row = (cells) => `| ${cells.map(cell).join(' | ')} |`;
 const tableOf = (head, rows) => [row(head), row(head.map(() => '---')), ...rows.map(row)];
 
 function page(title, lines, head, rows) {
-  return [`# ${title}`, '', ...lines, WRITTEN, '', ...tableOf(head, rows.map(([first, ...rest]) => [`\`${first}\``, ...rest])), ''].join('\n');
+  return [
+    `# ${title}`,
+    '',
+    ...lines,
+    WRITTEN,
+    '',
+    ...tableOf(
+      head,
+      rows.map(([first, ...rest]) => [`\`${first}\``, ...rest]),
+    ),
+    '',
+  ].join('\n');
 }
 
 function errorsPage(errors) {
-  const rows = Object.entries(errors).map(([code, { message, exit, http, retry, fix }]) => [`\`${code}\``, message, exit, http, retry, fix]);
-  const lines = ['Codes are stable; messages may improve. `exit` is what a command leaves with, `status` what the HTTP interface answers. `retry`: `after-fix` needs a change first, `later` a window or a service, `now` can be tried at once, `never` can not.'];
-  return ['# Errors', '', ...lines, WRITTEN, '', ...tableOf(['code', 'message', 'exit', 'status', 'retry', 'to mend it'], rows), ''].join('\n');
+  const rows = Object.entries(errors).map(([code, { message, exit, http, retry, fix }]) => [
+    `\`${code}\``,
+    message,
+    exit,
+    http,
+    retry,
+    fix,
+  ]);
+  const lines = [
+    'Codes are stable; messages may improve. `exit` is what a command leaves with, `status` what the HTTP interface answers. `retry`: `after-fix` needs a change first, `later` a window or a service, `now` can be tried at once, `never` can not.',
+  ];
+  return [
+    '# Errors',
+    '',
+    ...lines,
+    WRITTEN,
+    '',
+    ...tableOf(['code', 'message', 'exit', 'status', 'retry', 'to mend it'], rows),
+    '',
+  ].join('\n');
 }
 
 function commandsPage(commands) {
   const lines = commands.flatMap(({ name, summary, words, flags, examples, notes, output, schema }) => {
-    const rows = Object.values(flags).map((flag) => [`\`${flag.short ? `${flag.short}, ` : ''}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``, flag.help]);
+    const rows = Object.values(flags).map((flag) => [
+      `\`${flag.short ? `${flag.short}, ` : ''}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}\``,
+      flag.help,
+    ]);
     return [
       `## cmo ${name}`,
       '',
@@ -95,14 +143,38 @@ function commandsPage(commands) {
       '',
     ];
   });
-  return ['# Commands', '', '`cmo help COMMAND` prints the same. `--flag value` and `--flag=value` mean the same; a flag that is not known is refused.', WRITTEN, '', ...lines].join('\n');
+  return [
+    '# Commands',
+    '',
+    '`cmo help COMMAND` prints the same. `--flag value` and `--flag=value` mean the same; a flag that is not known is refused.',
+    WRITTEN,
+    '',
+    ...lines,
+  ].join('\n');
 }
 
 function indexPage(schemas) {
-  const pages = [['commands.md', 'every command and flag'], ['errors.md', 'every error code'], ['exit-codes.md', 'what a command leaves with'], ['environment.md', 'the variables that cmo reads'], ['config.schema.json', 'the configuration file, for an editor: `"$schema": "…/docs/reference/config.schema.json"`']];
+  const pages = [
+    ['commands.md', 'every command and flag'],
+    ['errors.md', 'every error code'],
+    ['exit-codes.md', 'what a command leaves with'],
+    ['environment.md', 'the variables that cmo reads'],
+    ['config.schema.json', 'the configuration file, for an editor: `"$schema": "…/docs/reference/config.schema.json"`'],
+  ];
   const forms = Object.entries(schemas).map(([name, { about }]) => [`${name}.schema.json`, about]);
   const link = ([file, about]) => [`[${file}](${file})`, about];
-  return ['# Reference', '', WRITTEN, '', ...tableOf(['page', ''], pages.map(link)), '', 'Forms, as JSON Schema (2020-12). Within a major version members are only added.', '', ...tableOf(['form', ''], forms.map(link)), ''].join('\n');
+  return [
+    '# Reference',
+    '',
+    WRITTEN,
+    '',
+    ...tableOf(['page', ''], pages.map(link)),
+    '',
+    'Forms, as JSON Schema (2020-12). Within a major version members are only added.',
+    '',
+    ...tableOf(['form', ''], forms.map(link)),
+    '',
+  ].join('\n');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,5 @@
-// What `npm run try`, `npm test` and `npm run chaos` begin with: makes a fresh clone ready, then runs the one that was asked for. Plain Node
-// without a package, because there are none yet.
+// What `npm run try`, `npm test` and `npm run chaos` begin with: makes a fresh clone ready, then runs the one that was
+// asked for. Plain Node without a package, because there are none yet.
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { say } from './setup/command.mjs';

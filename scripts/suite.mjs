@@ -1,5 +1,5 @@
-// The whole suite: types, lint, tests on real Redis and real processes, and the vendors' own CLIs where they are at hand. The very
-// last line is plain: `N passed, N failed`. A failed type check or lint counts as one failed.
+// The whole suite: types, lint, tests on real Redis and real processes, and the vendors' own CLIs where they are at
+// hand. The very last line is plain: `N passed, N failed`. A failed type check, lint or format counts as one failed.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,8 +31,13 @@ export async function main(args) {
 async function checkSources() {
   const checks = [
     ['types (tsc -b)', bin('tsc'), ['-b']],
-    ['the vendor simulator (node --test)', process.execPath, ['--test', '--test-reporter=dot', 'test/vendor-sim/test/']],
+    [
+      'the vendor simulator (node --test)',
+      process.execPath,
+      ['--test', '--test-reporter=dot', 'test/vendor-sim/test/'],
+    ],
     ['lint (eslint .)', bin('eslint'), ['.']],
+    ['format (prettier --check .)', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
   ];
   const counts = [];
   for (const [name, command, words] of checks) {

@@ -1,5 +1,5 @@
-// `npm run try`: cmo at work on a private daemon in a temp folder, at no cost. `-- --live "prompt"` sends one task to the person's own
-// subscription instead. Everything that was started is ended again, also on Ctrl-C.
+// `npm run try`: cmo at work on a private daemon in a temp folder, at no cost. `-- --live "prompt"` sends one task to
+// the person's own subscription instead. Everything that was started is ended again, also on Ctrl-C.
 import { say } from './setup/command.mjs';
 import { live } from './try/live.mjs';
 import { printNext, printWrong } from './try/report.mjs';

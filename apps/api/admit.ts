@@ -39,15 +39,18 @@ export type AdmissionFacts = {
   refusedVariables: { name: string; why: string }[];
 };
 
-/** `problems`: why it is no JSON Schema; `rulings`: what each kind of lane's vendor makes of it. Empty where there is none. */
+/**
+ * `problems`: why it is no JSON Schema; `rulings`: what each
+ * kind of lane's vendor makes of it. Empty where there is none.
+ */
 export type SchemaLook = { problems: string[]; rulings: SchemaRulings };
 
 export type Admission = { ok: true; news: NewDispatch } | { ok: false; error: ErrorBody };
 
 /**
- * A request that was checked word by word (parse-submit.ts), as a new record: decided, with access, class and cost; or why
- * it is refused before anything is recorded. When no lane is usable now it is queued where a window opens first, or, when
- * it may not wait, recorded as deferred at once.
+ * A request that was checked word by word (parse-submit.ts), as a new record: decided, with access, class and cost; or
+ * why it is refused before anything is recorded. When no lane is usable now it is queued where a window opens first,
+ * or, when it may not wait, recorded as deferred at once.
  */
 export function admit(sent: DispatchRequest, facts: AdmissionFacts, config: Config): Admission {
   // Without a folder there is nothing to write, whatever its role.
@@ -58,28 +61,50 @@ export function admit(sent: DispatchRequest, facts: AdmissionFacts, config: Conf
   const error = refusedFor(request, facts, config);
   if (error) return { ok: false, error };
   const verdict = schemaVerdict(permittedLanes(request, config), facts.schema.rulings);
-  if (verdict.none) return { ok: false, error: errorBody('CMO_E_SCHEMA_FILE', 'no permitted lane takes this schema', { details: verdict.refused, fix: 'mend what is named above' }) };
+  if (verdict.none)
+    return {
+      ok: false,
+      error: errorBody('CMO_E_SCHEMA_FILE', 'no permitted lane takes this schema', {
+        details: verdict.refused,
+        fix: 'mend what is named above',
+      }),
+    };
   // A lane whose vendor would answer the schema with an error is kept out, and its sender is told.
-  const told = { ...(verdict.refusedBy.length > 0 && { schemaRefusedBy: verdict.refusedBy }), ...(verdict.warnings.length > 0 && { warnings: verdict.warnings }) };
+  const told = {
+    ...(verdict.refusedBy.length > 0 && { schemaRefusedBy: verdict.refusedBy }),
+    ...(verdict.warnings.length > 0 && { warnings: verdict.warnings }),
+  };
   const decision = decide(taskOf({ ...request, ...told }), facts.lanes, policyConfig(config));
   const record = recordOf(request, decision, facts, config);
-  return { ok: true, news: { record: { ...record, request: { ...record.request, ...told } }, blobs: blobsOf(request) } };
+  return {
+    ok: true,
+    news: { record: { ...record, request: { ...record.request, ...told } }, blobs: blobsOf(request) },
+  };
 }
 
 function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Config): ErrorBody | null {
   const place = placeError(request.cwd, facts.place);
   if (place) return place;
-  if (facts.schema.problems.length > 0) return errorBody('CMO_E_SCHEMA_FILE', undefined, { details: facts.schema.problems });
+  if (facts.schema.problems.length > 0)
+    return errorBody('CMO_E_SCHEMA_FILE', undefined, { details: facts.schema.problems });
   if (facts.refusedVariables.length > 0) {
     const details = facts.refusedVariables.map(({ name, why }) => `${name}: ${why}`);
     return errorBody('CMO_E_NOT_PERMITTED', 'an agent does not get every variable', { details, fix: 'leave them out' });
   }
   if (request.fullAccess) {
-    if (!config.allowFullAccess) return errorBody('CMO_E_NOT_PERMITTED', 'full access is not allowed by the configuration', { fix: 'set allowFullAccess to true in the config file, or leave --full-access out' });
-    if (accessOf(request) === 'read') return errorBody('CMO_E_UNSATISFIABLE', 'full access and an agent that only reads', { fix: 'leave --full-access out, or raise the access with --write' });
+    if (!config.allowFullAccess)
+      return errorBody('CMO_E_NOT_PERMITTED', 'full access is not allowed by the configuration', {
+        fix: 'set allowFullAccess to true in the config file, or leave --full-access out',
+      });
+    if (accessOf(request) === 'read')
+      return errorBody('CMO_E_UNSATISFIABLE', 'full access and an agent that only reads', {
+        fix: 'leave --full-access out, or raise the access with --write',
+      });
   }
   if (facts.parentDepth !== null && facts.parentDepth + 1 > config.bounds.depth) {
-    return errorBody('CMO_E_NOT_PERMITTED', `an agent at depth ${facts.parentDepth} may not dispatch further agents`, { fix: 'return the work to the dispatch that started it' });
+    return errorBody('CMO_E_NOT_PERMITTED', `an agent at depth ${facts.parentDepth} may not dispatch further agents`, {
+      fix: 'return the work to the dispatch that started it',
+    });
   }
   // The vendor that a review names is known only now, and a pin on that very vendor can't be strict.
   const contradictions = request.reviewOf === undefined ? [] : contradictionsOf(taskOf(request), policyConfig(config));
@@ -95,10 +120,22 @@ function refusedFor(request: DispatchRequest, facts: AdmissionFacts, config: Con
 /** A dispatch that could only expire is refused while its sender still looks. */
 function timesError({ notBefore, deadline, ttlMs }: DispatchRequest, now: number): ErrorBody | null {
   const [from, end] = [momentOf(notBefore, now), momentOf(deadline, now)];
-  if ((from ?? now) > now + MOST_AHEAD_MS || (end ?? now) > now + MOST_AHEAD_MS) return errorBody('CMO_E_USAGE', '--not-before or --deadline is more than a year away', { fix: 'name a nearer time' });
-  if (end !== null && end <= now) return errorBody('CMO_E_UNSATISFIABLE', `its --deadline has passed: ${new Date(end).toISOString()}`, { fix: 'name a later time' });
-  if (from !== null && end !== null && from >= end) return errorBody('CMO_E_UNSATISFIABLE', '--not-before is not before the --deadline', { fix: 'name a later deadline' });
-  if (from !== null && ttlMs !== undefined && from >= now + ttlMs) return errorBody('CMO_E_UNSATISFIABLE', 'its --ttl is over before its --not-before', { fix: 'name a longer --ttl' });
+  if ((from ?? now) > now + MOST_AHEAD_MS || (end ?? now) > now + MOST_AHEAD_MS)
+    return errorBody('CMO_E_USAGE', '--not-before or --deadline is more than a year away', {
+      fix: 'name a nearer time',
+    });
+  if (end !== null && end <= now)
+    return errorBody('CMO_E_UNSATISFIABLE', `its --deadline has passed: ${new Date(end).toISOString()}`, {
+      fix: 'name a later time',
+    });
+  if (from !== null && end !== null && from >= end)
+    return errorBody('CMO_E_UNSATISFIABLE', '--not-before is not before the --deadline', {
+      fix: 'name a later deadline',
+    });
+  if (from !== null && ttlMs !== undefined && from >= now + ttlMs)
+    return errorBody('CMO_E_UNSATISFIABLE', 'its --ttl is over before its --not-before', {
+      fix: 'name a longer --ttl',
+    });
   return null;
 }
 
@@ -128,21 +165,35 @@ function placeError(cwd: string, place: PlaceKind): ErrorBody | null {
 function permittedLanes({ pin, independentOf, strictIndependence }: DispatchRequest, config: Config): LaneConfig[] {
   if (pin !== undefined) return config.lanes.filter((lane) => lane.id === pin);
   const producer = producerVendor(independentOf, policyConfig(config));
-  return strictIndependence && producer !== null ? config.lanes.filter((lane) => lane.vendor !== producer) : config.lanes;
+  return strictIndependence && producer !== null
+    ? config.lanes.filter((lane) => lane.vendor !== producer)
+    : config.lanes;
 }
 
 /**
- * A re-route may take it to any permitted lane, so it must fit the narrowest: codex would leave with exit 1 and no failure
- * event, which reads like a broken run.
+ * A re-route may take it to any permitted lane, so it must fit the narrowest: codex would leave with exit 1 and no
+ * failure event, which reads like a broken run.
  */
 function lengthError({ prompt }: DispatchRequest, permitted: LaneConfig[]): ErrorBody | null {
-  if (prompt.length > BOUNDS.promptClaude) return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; the most is ${BOUNDS.promptClaude}`, { fix: 'put the text into files and name them in the prompt' });
+  if (prompt.length > BOUNDS.promptClaude)
+    return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; the most is ${BOUNDS.promptClaude}`, {
+      fix: 'put the text into files and name them in the prompt',
+    });
   const narrow = permitted.find((lane) => lane.kind === 'codex');
   if (prompt.length <= BOUNDS.promptCodex || !narrow) return null;
-  return errorBody('CMO_E_USAGE', `the prompt has ${prompt.length} characters; lane ${narrow.id} takes ${BOUNDS.promptCodex}`, { fix: 'pin a claude lane, or put the text into files and name them in the prompt' });
+  return errorBody(
+    'CMO_E_USAGE',
+    `the prompt has ${prompt.length} characters; lane ${narrow.id} takes ${BOUNDS.promptCodex}`,
+    { fix: 'pin a claude lane, or put the text into files and name them in the prompt' },
+  );
 }
 
-function recordOf(request: DispatchRequest, decision: Decision, { now, project }: AdmissionFacts, config: Config): DispatchRecord {
+function recordOf(
+  request: DispatchRequest,
+  decision: Decision,
+  { now, project }: AdmissionFacts,
+  config: Config,
+): DispatchRecord {
   const maxWait = request.maxWaitMs ?? null;
   const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
   const lane = config.lanes.find(({ id }) => id === laneId);
@@ -188,7 +239,13 @@ function recordOf(request: DispatchRequest, decision: Decision, { now, project }
 function storedOf(request: DispatchRequest, nodeId: string): StoredRequest {
   const { prompt: _prompt, env, schema, ...kept } = request;
   const origin = kept.node === 'any' ? { origin: nodeId } : {};
-  return { timeoutMs: DEFAULT_TIMEOUT_MS, ...kept, ...origin, hasSchema: schema !== undefined, envNames: Object.keys(env).sort() };
+  return {
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    ...kept,
+    ...origin,
+    hasSchema: schema !== undefined,
+    envNames: Object.keys(env).sort(),
+  };
 }
 
 function blobsOf({ prompt, schema, env }: DispatchRequest): NewDispatch['blobs'] {

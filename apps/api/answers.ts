@@ -20,11 +20,26 @@ export function installAnswers(app: FastifyInstance, log: Log, problems: () => s
     reply.header(VERSION_HEADER, VERSION).header(PROTOCOL_HEADER, String(PROTOCOL));
   });
   app.setNotFoundHandler((request, reply) => {
-    send(reply, errorBody('CMO_E_USAGE', `no route ${request.method} ${pathOf(request.url)}`, { fix: 'cmo and its daemon may be of different versions: `cmo status` shows both' }), 404);
+    send(
+      reply,
+      errorBody('CMO_E_USAGE', `no route ${request.method} ${pathOf(request.url)}`, {
+        fix: 'cmo and its daemon may be of different versions: `cmo status` shows both',
+      }),
+      404,
+    );
   });
   app.setErrorHandler((error, request, reply) => {
-    const body = isRedisAway(error) ? { ...bodyOf(error), details: [...problems().filter((problem) => problem.startsWith('Redis ')), 'nothing was recorded; agents that run go on'] } : bodyOf(error);
-    if (body.code === 'CMO_E_BUG') log.error({ err: error, route: request.routeOptions.url ?? null }, 'a request ended in a bug');
+    const body = isRedisAway(error)
+      ? {
+          ...bodyOf(error),
+          details: [
+            ...problems().filter((problem) => problem.startsWith('Redis ')),
+            'nothing was recorded; agents that run go on',
+          ],
+        }
+      : bodyOf(error);
+    if (body.code === 'CMO_E_BUG')
+      log.error({ err: error, route: request.routeOptions.url ?? null }, 'a request ended in a bug');
     send(reply, body);
   });
 }
@@ -38,12 +53,22 @@ function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code]
 export function bodyOf(error: unknown): ErrorBody {
   if (error instanceof CmoError) return error.body;
   if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis can not be reached now');
-  if (error instanceof Error && /^(NOPERM|NOAUTH|WRONGPASS) /.test(error.message)) return errorBody('CMO_E_REDIS', 'Redis does not let its user do that', { fix: 'give the user the rights that docs/guides/redis.md lists' });
+  if (error instanceof Error && /^(NOPERM|NOAUTH|WRONGPASS) /.test(error.message))
+    return errorBody('CMO_E_REDIS', 'Redis does not let its user do that', {
+      fix: 'give the user the rights that docs/guides/redis.md lists',
+    });
   const refusal = writeRefusalOf(error);
-  if (refusal !== null) return errorBody('CMO_E_REDIS', `Redis takes no writes now: ${refusal}`, { fix: 'free space, or give Redis more memory; what runs goes on' });
+  if (refusal !== null)
+    return errorBody('CMO_E_REDIS', `Redis takes no writes now: ${refusal}`, {
+      fix: 'free space, or give Redis more memory; what runs goes on',
+    });
   const { statusCode, code } = error as Partial<FastifyError>;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errorBody('CMO_E_USAGE', 'the submit is too large', { fix: 'send it in parts of at most 64 MB' });
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return errorBody('CMO_E_USAGE', 'the request was not understood: it must be JSON', { fix: 'see docs/reference for the HTTP interface' });
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return errorBody('CMO_E_USAGE', 'the submit is too large', { fix: 'send it in parts of at most 64 MB' });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return errorBody('CMO_E_USAGE', 'the request was not understood: it must be JSON', {
+      fix: 'see docs/reference for the HTTP interface',
+    });
   return errorBody('CMO_E_BUG');
 }
 

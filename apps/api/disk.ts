@@ -6,7 +6,10 @@ export type Disk = { free: number; floor: number };
 /** New work is refused while there is less: agents that run go on, and have room for what they come to. */
 export function diskError({ free, floor }: Disk): ErrorBody | null {
   if (free >= floor) return null;
-  return errorBody('CMO_E_DISK', `the disk of the state folder has ${megabytes(free)} MB left, and new work is taken from ${megabytes(floor)} MB on`);
+  return errorBody(
+    'CMO_E_DISK',
+    `the disk of the state folder has ${megabytes(free)} MB left, and new work is taken from ${megabytes(floor)} MB on`,
+  );
 }
 
 function megabytes(bytes: number): number {

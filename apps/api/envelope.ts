@@ -1,4 +1,14 @@
-import { ERRORS, errorBody, isEnded, shownProgress, type DispatchRecord, type Envelope, type ErrorBody, type PastAttempt, type ReceiptLine } from '#contract';
+import {
+  ERRORS,
+  errorBody,
+  isEnded,
+  shownProgress,
+  type DispatchRecord,
+  type Envelope,
+  type ErrorBody,
+  type PastAttempt,
+  type ReceiptLine,
+} from '#contract';
 import type { StoredText } from '#store';
 
 export type EnvelopeParts = {
@@ -13,10 +23,14 @@ export type EnvelopeParts = {
   now: number;
 };
 
-/** What a front door prints of a dispatch, whatever its state: the record, its blobs and its receipts in, one flat object out. */
+/**
+ * What a front door prints of a dispatch, whatever its state: the
+ * record, its blobs and its receipts in, one flat object out.
+ */
 export function envelopeOf({ record, result, partial, receipts, waiting, now }: EnvelopeParts): Envelope {
   const { decision, request } = record;
-  // An ended dispatch speaks of the attempt that answered or failed last, a live one of the lane it waits for or runs on.
+  // An ended dispatch speaks of the attempt that answered or
+  // failed last, a live one of the lane it waits for or runs on.
   const last = isEnded(record.state) ? record.history.at(-1) : undefined;
   const chosen = decision.ok && decision.lane === record.lane ? decision : undefined;
   const lane = last?.lane ?? record.lane;
@@ -40,7 +54,8 @@ export function envelopeOf({ record, result, partial, receipts, waiting, now }: 
     durationMs: Math.max(0, (record.endedAt ?? now) - record.submittedAt),
     usage: last?.usage ?? null,
     result: succeeded ? (result?.text ?? null) : null,
-    resultJson: succeeded && request.hasSchema && result !== null && result.cut === null ? parseJson(result.text) : null,
+    resultJson:
+      succeeded && request.hasSchema && result !== null && result.cut === null ? parseJson(result.text) : null,
     decision: { weight: decision.weight, tier: decision.tier, reason: decision.reason, notes: decision.notes },
     receipts,
   };
@@ -92,7 +107,12 @@ function wordsOf(attempt: PastAttempt | undefined): string {
 }
 
 function attemptOf(attempt: PastAttempt): Envelope['attempts'][number] {
-  return { ...attempt, provider: attempt.lane, failure: attempt.class, timedOut: attempt.outcome === 'timed_out' || attempt.class === 'timeout' };
+  return {
+    ...attempt,
+    provider: attempt.lane,
+    failure: attempt.class,
+    timedOut: attempt.outcome === 'timed_out' || attempt.class === 'timeout',
+  };
 }
 
 /** The decision knows every lane of the day it was made. */

@@ -25,7 +25,9 @@ export function filterOf(query: Record<string, unknown>): Omit<Filter, 'limit'> 
 function labelsOf(seen: unknown): string[] | undefined {
   if (seen === undefined) return undefined;
   const labels: unknown[] = Array.isArray(seen) ? seen : [seen];
-  const good = labels.filter((label): label is string => typeof label === 'string' && /^[^=]{1,256}=/.test(label) && label.length <= 600);
+  const good = labels.filter(
+    (label): label is string => typeof label === 'string' && /^[^=]{1,256}=/.test(label) && label.length <= 600,
+  );
   if (good.length !== labels.length) refuse(refusal([wrong('', 'label', seen, 'NAME=TEXT')]));
   return good;
 }

@@ -4,13 +4,25 @@ import type { AdmissionFacts, SchemaLook } from './admit.js';
 import type { ApiResources } from './resources.js';
 import { readReviewed } from './review.js';
 
-type Sources = Pick<ApiResources, 'config' | 'records' | 'gate' | 'now' | 'installed' | 'place' | 'project' | 'schemaProblems' | 'refusedVariables' | 'receipts'>;
+type Sources = Pick<
+  ApiResources,
+  | 'config'
+  | 'records'
+  | 'gate'
+  | 'now'
+  | 'installed'
+  | 'place'
+  | 'project'
+  | 'schemaProblems'
+  | 'refusedVariables'
+  | 'receipts'
+>;
 
 const NO_SCHEMA: SchemaLook = { problems: [], rulings: {} };
 
 /**
- * What admission needs to know of each request of one submit. The same question is asked once: 250 dispatches of a batch
- * come from one folder, one shell and one parent.
+ * What admission needs to know of each request of one submit. The same question is asked once: 250 dispatches of a
+ * batch come from one folder, one shell and one parent.
  */
 export function gatherer(sources: Sources): (request: DispatchRequest) => Promise<AdmissionFacts> {
   const { config, records, gate, now } = sources;
@@ -36,7 +48,16 @@ export function gatherer(sources: Sources): (request: DispatchRequest) => Promis
       request.schema === undefined ? NO_SCHEMA : lookAtSchema(JSON.stringify(request.schema)),
       request.reviewOf === undefined ? null : reviewed(request.reviewOf),
     ]);
-    return { now: now(), place: where, project: name, ...look, parentDepth, schema, reviewed: review, refusedVariables: sources.refusedVariables(request.env) };
+    return {
+      now: now(),
+      place: where,
+      project: name,
+      ...look,
+      parentDepth,
+      schema,
+      reviewed: review,
+      refusedVariables: sources.refusedVariables(request.env),
+    };
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The slots of agents that wait for agents of their own. An agent that sends `cmo run` and waits uses nothing meanwhile, and
- * where slots are few its own child would wait for its place for ever.
+ * The slots of agents that wait for agents of their own. An agent that sends `cmo run` and waits uses nothing
+ * meanwhile, and where slots are few its own child would wait for its place for ever.
  *
  *   at work ──first question about a child──▶ lent ──no question for GRACE_MS, or the child has ended──▶ at work
  */

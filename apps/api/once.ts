@@ -4,30 +4,61 @@ import { onceConflict } from '#queue';
 import type { Records } from '#store';
 import { refuse } from './answers.js';
 
-/** What makes a task another task. Not: who sends it from which shell, how long it may wait, and under which names it is kept. */
+/**
+ * What makes a task another task. Not: who sends it from which
+ * shell, how long it may wait, and under which names it is kept.
+ */
 const TASK: readonly (keyof DispatchRequest)[] = [
-  'prompt', 'schema', 'cwd', 'node', 'role', 'complexity', 'length', 'contextTokens', 'write', 'readOnly', 'independentOf', 'reviewOf', 'strictIndependence',
-  'pin', 'model', 'timeoutMs', 'attempts', 'failover', 'fullAccess', 'retryWrites',
+  'prompt',
+  'schema',
+  'cwd',
+  'node',
+  'role',
+  'complexity',
+  'length',
+  'contextTokens',
+  'write',
+  'readOnly',
+  'independentOf',
+  'reviewOf',
+  'strictIndependence',
+  'pin',
+  'model',
+  'timeoutMs',
+  'attempts',
+  'failover',
+  'fullAccess',
+  'retryWrites',
 ];
 
 export function taskDigest(request: DispatchRequest, of = 1): string {
   const said = TASK.map((field) => [field, request[field] ?? null]);
-  return createHash('sha256').update(JSON.stringify([of, said])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([of, said]))
+    .digest('hex');
 }
 
 /** One dispatch as it is asked for: under which key it is kept, and what that key must stand for. */
 export type Keyed = { request: DispatchRequest; task: string };
 
 /**
- * A key for a whole submit stands for each of its dispatches by its place, and for their number: fewer of them, or more, are
- * another submit.
+ * A key for a whole submit stands for each of its dispatches by its place, and for their number: fewer of them, or
+ * more, are another submit.
  */
 export function keyed(requests: readonly DispatchRequest[], key: string | undefined): Keyed[] {
   const many = requests.length > 1;
   return requests.map((request, i) => {
     if (key === undefined) return { request, task: request.once === undefined ? '' : taskDigest(request) };
-    if (request.once !== undefined) refuse(errorBody('CMO_E_UNSATISFIABLE', 'a key for the whole submit, and one of a dispatch', { fix: 'say one of them' }));
-    return { request: { ...request, once: many ? `${key}/${i + 1}` : key }, task: taskDigest(request, requests.length) };
+    if (request.once !== undefined)
+      refuse(
+        errorBody('CMO_E_UNSATISFIABLE', 'a key for the whole submit, and one of a dispatch', {
+          fix: 'say one of them',
+        }),
+      );
+    return {
+      request: { ...request, once: many ? `${key}/${i + 1}` : key },
+      task: taskDigest(request, requests.length),
+    };
   });
 }
 
@@ -41,13 +72,21 @@ export function isOnceKey(text: string): boolean {
 /** The header's value, or the body's; absent when neither says one. */
 export function wholeKey(header: string | string[] | undefined, body: string | undefined): string | undefined {
   if (header === undefined) return body;
-  if (typeof header !== 'string' || !isOnceKey(header)) return refuse(errorBody('CMO_E_UNKNOWN_VALUE', `Idempotency-Key: allowed: ${ONCE}`));
-  if (body !== undefined && body !== header) return refuse(errorBody('CMO_E_UNSATISFIABLE', 'two keys for one submit', { fix: 'say one of them' }));
+  if (typeof header !== 'string' || !isOnceKey(header))
+    return refuse(errorBody('CMO_E_UNKNOWN_VALUE', `Idempotency-Key: allowed: ${ONCE}`));
+  if (body !== undefined && body !== header)
+    return refuse(errorBody('CMO_E_UNSATISFIABLE', 'two keys for one submit', { fix: 'say one of them' }));
   return header;
 }
 
-/** What is on record already for each: by its id (sent again after a lost answer), or by its key. Or the refusal of a key that means another task. */
-export async function onRecord(all: readonly Keyed[], records: Pick<Records, 'read' | 'once'>): Promise<(DispatchRecord | null)[]> {
+/**
+ * What is on record already for each: by its id (sent again after a lost
+ * answer), or by its key. Or the refusal of a key that means another task.
+ */
+export async function onRecord(
+  all: readonly Keyed[],
+  records: Pick<Records, 'read' | 'once'>,
+): Promise<(DispatchRecord | null)[]> {
   return Promise.all(
     all.map(async ({ request: { id, once }, task }) => {
       const known = await records.read(id);

@@ -7,8 +7,12 @@ export type Problem = { code: ErrorCode; line: string };
 /** A refusal of the policy, with the place it stands at (`dispatches[3]`, or empty for a single one). */
 export function fromPolicy({ code, field, seen, allowed, nearest }: PolicyProblem, path: string): Problem {
   const at = path === '' ? field : `${path}.${field}`;
-  if (code === 'CMO_E_EMPTY_TASK') return { code, line: path === '' ? 'the task is empty' : `${at}: the task is empty` };
-  return { code, line: `${at}: seen ${seen}, allowed: ${allowed}${nearest === null ? '' : `; did you mean ${nearest}?`}` };
+  if (code === 'CMO_E_EMPTY_TASK')
+    return { code, line: path === '' ? 'the task is empty' : `${at}: the task is empty` };
+  return {
+    code,
+    line: `${at}: seen ${seen}, allowed: ${allowed}${nearest === null ? '' : `; did you mean ${nearest}?`}`,
+  };
 }
 
 export function wrong(path: string, field: string, seen: unknown, allowed: string): Problem {
@@ -17,8 +21,16 @@ export function wrong(path: string, field: string, seen: unknown, allowed: strin
 
 /** Without its value: it may be a prompt, or of somebody's environment. */
 export function wrongSecret(path: string, field: string, seen: unknown, allowed: string): Problem {
-  const kind = typeof seen === 'string' ? `a text of ${seen.length} characters` : seen === undefined ? 'nothing' : shown(Array.isArray(seen) ? [] : typeof seen === 'object' ? seen : null);
-  return { code: 'CMO_E_UNKNOWN_VALUE', line: `${path === '' ? field : `${path}.${field}`}: seen ${kind}, allowed: ${allowed}` };
+  const kind =
+    typeof seen === 'string'
+      ? `a text of ${seen.length} characters`
+      : seen === undefined
+        ? 'nothing'
+        : shown(Array.isArray(seen) ? [] : typeof seen === 'object' ? seen : null);
+  return {
+    code: 'CMO_E_UNKNOWN_VALUE',
+    line: `${path === '' ? field : `${path}.${field}`}: seen ${kind}, allowed: ${allowed}`,
+  };
 }
 
 export function wrongWord(path: string, field: string, seen: unknown, allowed: readonly string[]): Problem {

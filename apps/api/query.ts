@@ -2,16 +2,22 @@ import { BOUNDS, DISPATCH_ID, errorBody } from '#contract';
 import { refuse } from './answers.js';
 import { refusal, unknownKey, wrong, wrongWord } from './problems.js';
 
-/** Reading a query string. Fastify's parser makes an object without prototype, so a key from outside finds nothing but itself. */
+/**
+ * Reading a query string. Fastify's parser makes an object without
+ * prototype, so a key from outside finds nothing but itself.
+ */
 type Query = Record<string, unknown>;
 
 export function refuseUnknownKeys(query: Query, allowed: readonly string[]): void {
-  const problems = Object.keys(query).filter((key) => !allowed.includes(key)).map((key) => unknownKey('', key, allowed));
+  const problems = Object.keys(query)
+    .filter((key) => !allowed.includes(key))
+    .map((key) => unknownKey('', key, allowed));
   if (problems.length > 0) refuse(refusal(problems));
 }
 
 export function dispatchIdOf(id: string): string {
-  if (!DISPATCH_ID.test(id)) refuse(errorBody('CMO_E_NO_DISPATCH', `${JSON.stringify(id.slice(0, 64))} is not the id of a dispatch`));
+  if (!DISPATCH_ID.test(id))
+    refuse(errorBody('CMO_E_NO_DISPATCH', `${JSON.stringify(id.slice(0, 64))} is not the id of a dispatch`));
   return id;
 }
 
@@ -19,14 +25,16 @@ export function wholeOf(query: Query, key: string, bounds: { default: number; mi
   const seen = query[key];
   if (seen === undefined) return bounds.default;
   const value = typeof seen === 'string' && /^[0-9]{1,15}$/.test(seen) ? Number(seen) : NaN;
-  if (!(value >= bounds.min && value <= bounds.max)) refuse(refusal([wrong('', key, seen, `a whole number from ${bounds.min} to ${bounds.max}`)]));
+  if (!(value >= bounds.min && value <= bounds.max))
+    refuse(refusal([wrong('', key, seen, `a whole number from ${bounds.min} to ${bounds.max}`)]));
   return value;
 }
 
 export function wordOf(query: Query, key: string): string | undefined {
   const seen = query[key];
   if (seen === undefined) return undefined;
-  if (typeof seen !== 'string' || seen === '' || seen.length > BOUNDS.word) refuse(refusal([wrong('', key, seen, 'one word')]));
+  if (typeof seen !== 'string' || seen === '' || seen.length > BOUNDS.word)
+    refuse(refusal([wrong('', key, seen, 'one word')]));
   return seen;
 }
 

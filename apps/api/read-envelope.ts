@@ -21,7 +21,10 @@ export async function readEnvelope(
   return envelopeOf({ record, result, partial, receipts: lines, waiting, now: now() });
 }
 
-/** The line of a dispatch is written just after it has ended: whoever waited for the end gets it too, at most this much later. */
+/**
+ * The line of a dispatch is written just after it has ended: whoever
+ * waited for the end gets it too, at most this much later.
+ */
 const LINE_MS = 1_000;
 
 async function linesOf(record: DispatchRecord, receipts: ApiResources['receipts']): Promise<ReceiptLine[]> {

@@ -3,12 +3,15 @@ import { BOUNDS } from '#contract/bounds';
 import { requestSchema } from '#contract/schemas/request';
 import { unknownKey, wrong, wrongSecret, type Problem } from './problems.js';
 
-/** How a field of a request is told when it is wrong. `secret`: its value may hold what nobody but the agent should read. */
+/**
+ * How a field of a request is told when it is wrong. `secret`:
+ * its value may hold what nobody but the agent should read.
+ */
 type Telling = { allowed: string; secret?: true };
 
 /**
- * The fields whose form is told here. Words and numbers of the task (and `class`) are the policy's to tell (checkRequest): it
- * names the nearest right one.
+ * The fields whose form is told here. Words and numbers of the task (and `class`) are the policy's to tell
+ * (checkRequest): it names the nearest right one.
  */
 const TOLD: Partial<Record<keyof DispatchRequest, Telling>> = {
   id: { allowed: 'd- and a ULID' },
@@ -34,16 +37,21 @@ type Issue = { code?: string; path: PropertyKey[]; keys?: string[] };
  */
 export function readShape(input: unknown, path: string): { fits: boolean; problems: Problem[] } {
   const parsed = requestSchema.safeParse(input);
-  return parsed.success ? { fits: true, problems: [] } : { fits: false, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue as Issue, input, path)) };
+  return parsed.success
+    ? { fits: true, problems: [] }
+    : { fits: false, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue as Issue, input, path)) };
 }
 
 /** The policy's fields are left to it, but for null, which it takes for absent. */
 function problemsOf({ code, path: [key, inner], keys }: Issue, input: unknown, path: string): Problem[] {
-  if (code === 'unrecognized_keys' && key === undefined) return (keys ?? []).map((name) => unknownKey(path, name, KEYS));
-  if (typeof key !== 'string' || !Object.hasOwn(requestSchema.shape, key)) return [wrong('', path === '' ? 'the dispatch' : path, input, `an object with ${REQUIRED}`)];
+  if (code === 'unrecognized_keys' && key === undefined)
+    return (keys ?? []).map((name) => unknownKey(path, name, KEYS));
+  if (typeof key !== 'string' || !Object.hasOwn(requestSchema.shape, key))
+    return [wrong('', path === '' ? 'the dispatch' : path, input, `an object with ${REQUIRED}`)];
   const seen = (input as Record<string, unknown>)[key];
   const telling = TOLD[key as keyof DispatchRequest];
   if (telling === undefined) return seen === null ? [wrong(path, key, seen, 'a value, or no such key')] : [];
-  if (key === 'env' && typeof inner === 'string') return [wrong(path, `env, variable ${JSON.stringify(inner.slice(0, 60))}`, undefined, telling.allowed)];
+  if (key === 'env' && typeof inner === 'string')
+    return [wrong(path, `env, variable ${JSON.stringify(inner.slice(0, 60))}`, undefined, telling.allowed)];
   return [telling.secret ? wrongSecret(path, key, seen, telling.allowed) : wrong(path, key, seen, telling.allowed)];
 }

@@ -15,8 +15,19 @@ export type Log = {
 /** What stands at a path, for a dispatch that wants to work there. */
 export type PlaceKind = 'folder' | 'missing' | 'relative' | 'not-a-folder' | 'unreadable';
 
-/** Whole lines of a run's stdout. `ended`: after `next` nothing will come. `errors`: the end of its stderr, once it has ended. */
-export type OutputPart = { kind: 'codex' | 'claude'; lane: string; model: string; text: string; next: number; ended: boolean; errors: string[] };
+/**
+ * Whole lines of a run's stdout. `ended`: after `next` nothing
+ * will come. `errors`: the end of its stderr, once it has ended.
+ */
+export type OutputPart = {
+  kind: 'codex' | 'claude';
+  lane: string;
+  model: string;
+  text: string;
+  next: number;
+  ended: boolean;
+  errors: string[];
+};
 
 /** Everything the HTTP interface touches; the daemon wires it, tests hand in their own. */
 export type ApiResources = {

@@ -9,7 +9,13 @@ const label = z.string().check(z.regex(/^[^=]{1,256}=/), z.maxLength(600));
 /** The members of a body that choose dispatches: `ids`, or `select`; with `dryRun` they are only counted. */
 export const picking = {
   ids: z.exactOptional(z.array(z.string().check(z.regex(DISPATCH_ID))).check(z.minLength(1), z.maxLength(10_000))),
-  select: z.exactOptional(z.strictObject({ states: z.exactOptional(z.array(state)), batch: z.exactOptional(batchName), labels: z.exactOptional(z.array(label)) })),
+  select: z.exactOptional(
+    z.strictObject({
+      states: z.exactOptional(z.array(state)),
+      batch: z.exactOptional(batchName),
+      labels: z.exactOptional(z.array(label)),
+    }),
+  ),
   dryRun: z.exactOptional(z.boolean()),
 };
 
@@ -22,16 +28,34 @@ const MOST = 1_000_000;
  * The dispatches that a body names, the first submitted first. An id that is not on record refuses all.
  * @param states what counts where the selection names none
  */
-export async function pick({ ids, select }: Picking, { records }: Pick<ApiResources, 'records'>, states: readonly State[]): Promise<DispatchRecord[]> {
-  if ((ids === undefined) === (select === undefined)) return refuse(errorBody('CMO_E_USAGE', 'say either ids or a selection', { fix: 'see docs/reference for the HTTP interface' }));
+export async function pick(
+  { ids, select }: Picking,
+  { records }: Pick<ApiResources, 'records'>,
+  states: readonly State[],
+): Promise<DispatchRecord[]> {
+  if ((ids === undefined) === (select === undefined))
+    return refuse(
+      errorBody('CMO_E_USAGE', 'say either ids or a selection', { fix: 'see docs/reference for the HTTP interface' }),
+    );
   if (ids !== undefined) {
     const found = await Promise.all(ids.map((id) => records.read(id)));
     const missing = ids.filter((_, i) => found[i] === null);
-    if (missing.length > 0) return refuse(errorBody('CMO_E_NO_DISPATCH', `no dispatch ${missing[0] ?? ''}`, { details: missing.slice(1, 20).map((id) => `no dispatch ${id}`) }));
+    if (missing.length > 0)
+      return refuse(
+        errorBody('CMO_E_NO_DISPATCH', `no dispatch ${missing[0] ?? ''}`, {
+          details: missing.slice(1, 20).map((id) => `no dispatch ${id}`),
+        }),
+      );
     return found.flatMap((record) => record ?? []);
   }
-  if (!select || Object.values(select).every((value) => value === undefined)) return refuse(errorBody('CMO_E_USAGE', 'the selection names nothing: it would be everything', { fix: 'name a batch, a label or a state' }));
-  if (select.batch !== undefined && (await records.census(select.batch)) === null) return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${select.batch}`));
+  if (!select || Object.values(select).every((value) => value === undefined))
+    return refuse(
+      errorBody('CMO_E_USAGE', 'the selection names nothing: it would be everything', {
+        fix: 'name a batch, a label or a state',
+      }),
+    );
+  if (select.batch !== undefined && (await records.census(select.batch)) === null)
+    return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${select.batch}`));
   return (await records.list({ ...select, states: select.states ?? states, limit: MOST })).reverse();
 }
 

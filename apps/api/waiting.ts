@@ -5,13 +5,28 @@ import type { ApiResources } from './resources.js';
 
 export type Waiting = NonNullable<Envelope['waiting']>;
 
-/** Why each of some dispatches waits, asked of the gate now (a dry run). Equal questions of one answer are asked once: a batch of 250 waits for the same thing. */
-export function waitingLooks({ gate, config: { lanes }, now }: Pick<ApiResources, 'config' | 'now'> & { gate: Pick<Gate, 'look'> }): (record: DispatchRecord) => Promise<Waiting | null> {
+/**
+ * Why each of some dispatches waits, asked of the gate now (a dry run). Equal
+ * questions of one answer are asked once: a batch of 250 waits for the same thing.
+ */
+export function waitingLooks({
+  gate,
+  config: { lanes },
+  now,
+}: Pick<ApiResources, 'config' | 'now'> & { gate: Pick<Gate, 'look'> }): (
+  record: DispatchRecord,
+) => Promise<Waiting | null> {
   const asked = new Map<string, Promise<Admission>>();
   return async (record) => {
     if (record.state !== 'queued') return null;
-    if (record.notBefore !== null && record.notBefore > now()) return { for: 'time', why: 'it is not to start earlier', until: new Date(record.notBefore).toISOString() };
-    if (record.behind !== undefined) return { for: 'slot', why: `${record.behind} works in its folder, and one of the two is to be alone there`, until: null };
+    if (record.notBefore !== null && record.notBefore > now())
+      return { for: 'time', why: 'it is not to start earlier', until: new Date(record.notBefore).toISOString() };
+    if (record.behind !== undefined)
+      return {
+        for: 'slot',
+        why: `${record.behind} works in its folder, and one of the two is to be alone there`,
+        until: null,
+      };
     const lane = lanes.find((candidate) => candidate.id === record.lane);
     if (!lane) return { for: 'slot', why: `no lane ${record.lane ?? ''} is configured here`, until: null };
     const key = JSON.stringify([lane.id, record.class, record.cost, record.home]);
@@ -22,7 +37,12 @@ export function waitingLooks({ gate, config: { lanes }, now }: Pick<ApiResources
 }
 
 export function waitingOf(admission: Admission, lane: LaneConfig, home: string): Waiting {
-  if (admission.ok) return { for: 'slot', why: `the window has room for it: it starts when ${home === ANY_NODE ? 'a box' : home} has a free place`, until: null };
+  if (admission.ok)
+    return {
+      for: 'slot',
+      why: `the window has room for it: it starts when ${home === ANY_NODE ? 'a box' : home} has a free place`,
+      until: null,
+    };
   return {
     for: waitsForQuota(admission.reason) ? 'quota' : 'slot',
     why: because(admission, lane, home),

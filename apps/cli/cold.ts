@@ -1,6 +1,6 @@
 /**
- * What no shim pays for: these stand in a bundle of their own (scripts/bundles.mjs), loaded when first called. Everything
- * else of the CLI is one file that Node reads at once, for 250 shims each start it once a night.
+ * What no shim pays for: these stand in a bundle of their own (scripts/bundles.mjs), loaded when first called.
+ * Everything else of the CLI is one file that Node reads at once, for 250 shims each start it once a night.
  */
 export { config } from './commands/config.js';
 export { doctor } from './commands/doctor.js';

@@ -9,7 +9,9 @@ import { printError } from './output/json.js';
 import { paintFor } from './output/paint.js';
 import { processOutput, type Output } from './output/streams.js';
 
-/** One call of `cmo`: finds the command, hands it its words, and sets the exit code. Nothing it meets ends in a trace. */
+/**
+ * One call of `cmo`: finds the command, hands it its words, and sets the exit code. Nothing it meets ends in a trace.
+ */
 export async function runCli(argv: readonly string[]): Promise<void> {
   const output = processOutput();
   const jsonAsked = argv.includes('--json');
@@ -50,12 +52,23 @@ async function dispatch(argv: readonly string[], context: Context): Promise<numb
   return call(first, rest, context);
 }
 
-/** `cmo --json ls` is understood; any other flag in front would leave its value standing where the command should be. */
+/**
+ * `cmo --json ls` is understood; any other flag in front would leave its value standing where the command should be.
+ */
 function flagFirst(argv: readonly string[], context: Context): Promise<number> {
   const at = argv.findIndex((word) => !['--json', '--human'].includes(word));
   const name = argv[at];
-  if (at > 0 && name !== undefined && !name.startsWith('-')) return call(name, [...argv.slice(at + 1), ...argv.slice(0, at)], context);
-  return Promise.resolve(refuse(context, 'cmo.error/1', errorBody('CMO_E_USAGE', `flags come after the command; saw ${JSON.stringify(argv[0])} first`, { fix: '`cmo help` lists the commands' })));
+  if (at > 0 && name !== undefined && !name.startsWith('-'))
+    return call(name, [...argv.slice(at + 1), ...argv.slice(0, at)], context);
+  return Promise.resolve(
+    refuse(
+      context,
+      'cmo.error/1',
+      errorBody('CMO_E_USAGE', `flags come after the command; saw ${JSON.stringify(argv[0])} first`, {
+        fix: '`cmo help` lists the commands',
+      }),
+    ),
+  );
 }
 
 async function call(name: string, argv: readonly string[], context: Context): Promise<number> {
@@ -71,7 +84,12 @@ async function call(name: string, argv: readonly string[], context: Context): Pr
     case 'refused':
       return refuse(settled, command.schema, parsed.error);
     case 'values': {
-      if (settled.jsonAsked && argv.includes('--human')) return refuse(settled, command.schema, errorBody('CMO_E_UNSATISFIABLE', '--json and --human together', { fix: 'say one of them' }));
+      if (settled.jsonAsked && argv.includes('--human'))
+        return refuse(
+          settled,
+          command.schema,
+          errorBody('CMO_E_UNSATISFIABLE', '--json and --human together', { fix: 'say one of them' }),
+        );
       return guarded(command, () => command.run(parsed, settled), settled);
     }
   }
@@ -88,7 +106,11 @@ async function guarded(command: Command, run: () => Promise<number>, context: Co
   } catch (error) {
     if (error instanceof CmoError) return refuse(context, command.schema, error.body);
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return refuse(context, command.schema, errorBody('CMO_E_BUG', 'this is a bug in cmo', { details: text.split('\n').slice(0, 12) }));
+    return refuse(
+      context,
+      command.schema,
+      errorBody('CMO_E_BUG', 'this is a bug in cmo', { details: text.split('\n').slice(0, 12) }),
+    );
   }
 }
 
@@ -102,7 +124,11 @@ function refuse(context: Context, schema: string, error: ErrorBody): number {
 function unknownCommand(name: string): ErrorBody {
   const names = COMMANDS.map((command) => command.name);
   const near = nearest(name, names);
-  return errorBody('CMO_E_USAGE', `cmo has no command ${JSON.stringify(name.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`, { details: [`allowed: ${names.join(' ')}`], fix: '`cmo help` says what each does' });
+  return errorBody(
+    'CMO_E_USAGE',
+    `cmo has no command ${JSON.stringify(name.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`,
+    { details: [`allowed: ${names.join(' ')}`], fix: '`cmo help` says what each does' },
+  );
 }
 
 /** A folder that was removed under the shell has no name any more. */

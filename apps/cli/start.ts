@@ -1,20 +1,45 @@
-import { fstatSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  fstatSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { processCacheFolder } from '#config/paths';
 
 /**
- * What Node starts as `cmo`. Compiling the everyday commands costs as much again as starting Node does, so what V8 made of
- * them is kept in the cache folder, for each command (what one runs is not what another runs), this Node and this build.
- * V8 refuses what another version made, but takes any bytes of its own for good ones: a file that a power cut left with holes
- * would end every start. So it carries a sum of ours. Whenever anything here is not right, the commands are compiled.
+ * What Node starts as `cmo`. Compiling the everyday commands costs as much again as starting Node does, so what V8 made
+ * of them is kept in the cache folder, for each command (what one runs is not what another runs), this Node and this
+ * build. V8 refuses what another version made, but takes any bytes of its own for good ones: a file that a power cut
+ * left with holes would end every start. So it carries a sum of ours.
+ * Whenever anything here is not right, the commands are compiled.
  */
 declare const CMO_HOT: { file: string; hash: string };
 /** Of the CommonJS file that this becomes: as ES has them they cost a start half a millisecond. */
 declare const __dirname: string;
 declare const require: NodeJS.Require;
 
-const KEPT: readonly string[] = ['run', 'submit', 'wait', 'result', 'cancel', 'plan', 'limits', 'guard', 'ls', 'show', 'logs', 'status'];
+const KEPT: readonly string[] = [
+  'run',
+  'submit',
+  'wait',
+  'result',
+  'cancel',
+  'plan',
+  'limits',
+  'guard',
+  'ls',
+  'show',
+  'logs',
+  'status',
+];
 const KEEP_MS = 7 * 86_400_000;
 const HEAD = 16;
 /** Beside it in dist; not known to the compiler. */
@@ -28,10 +53,21 @@ function start(): void {
   const cached = file === null ? undefined : ownFile(file);
   // esbuild writes nothing but ASCII: one byte a letter, and nothing to decode.
   const source = readFileSync(hot, 'latin1');
-  const script = new Script(`(function (exports, require, module, __filename, __dirname, cmoCold) {${source}\n})`, { filename: hot, ...(cached && { cachedData: cached }) });
-  if (file !== null && (cached === undefined || script.cachedDataRejected)) process.once('exit', () => keep(file, script));
+  const script = new Script(`(function (exports, require, module, __filename, __dirname, cmoCold) {${source}\n})`, {
+    filename: hot,
+    ...(cached && { cachedData: cached }),
+  });
+  if (file !== null && (cached === undefined || script.cachedDataRejected))
+    process.once('exit', () => keep(file, script));
   const module = { exports: {} };
-  const run = script.runInThisContext() as (exports: object, load: NodeJS.Require, of: object, name: string, folder: string, cold: () => Promise<unknown>) => void;
+  const run = script.runInThisContext() as (
+    exports: object,
+    load: NodeJS.Require,
+    of: object,
+    name: string,
+    folder: string,
+    cold: () => Promise<unknown>,
+  ) => void;
   run(module.exports, require, module, hot, __dirname, () => import(COLD));
 }
 
@@ -65,7 +101,9 @@ function wholeOf(bytes: Buffer): Buffer | undefined {
   return bytes.length > HEAD && bytes.toString('latin1', 0, HEAD) === headOf(data) ? data : undefined;
 }
 
-/** Its length, and a sum over one byte of each 512: a hole is a page, and a longer sum would cost what is to be saved. */
+/**
+ * Its length, and a sum over one byte of each 512: a hole is a page, and a longer sum would cost what is to be saved.
+ */
 function headOf(data: Uint8Array): string {
   let sum = data.length;
   for (let i = 0; i < data.length; i += 512) sum = (Math.imul(sum, 31) + (data[i] ?? 0)) | 0;
@@ -81,7 +119,9 @@ function keep(file: string, script: Script): void {
     const data = script.createCachedData();
     writeFileSync(temp, Buffer.concat([Buffer.from(headOf(data), 'latin1'), data]), { mode: 0o600, flush: true });
     renameSync(temp, file);
-    for (const name of readdirSync(folder)) if (!name.startsWith(CMO_HOT.hash) && Date.now() - statSync(join(folder, name)).mtimeMs > KEEP_MS) rmSync(join(folder, name), { force: true });
+    for (const name of readdirSync(folder))
+      if (!name.startsWith(CMO_HOT.hash) && Date.now() - statSync(join(folder, name)).mtimeMs > KEEP_MS)
+        rmSync(join(folder, name), { force: true });
   } catch {
     forget(temp);
   }

@@ -16,10 +16,30 @@ import { runOutput } from './run-output.js';
 /** What the worker knows of costs, logins and meters; null until it has started. */
 type WorkerMeters = Worker['meters'];
 
-export type ApiParts = { redis: Redis; changes: Changes; paths: Paths; config: Config; env: Environment; log: Log; daemon: ApiResources['daemon']; meters: () => WorkerMeters | null; lend: ApiResources['lend'] };
+export type ApiParts = {
+  redis: Redis;
+  changes: Changes;
+  paths: Paths;
+  config: Config;
+  env: Environment;
+  log: Log;
+  daemon: ApiResources['daemon'];
+  meters: () => WorkerMeters | null;
+  lend: ApiResources['lend'];
+};
 
 /** The real things behind the HTTP interface. */
-export function apiResources({ redis, changes, paths, config, env, log, daemon, meters, lend }: ApiParts): ApiResources {
+export function apiResources({
+  redis,
+  changes,
+  paths,
+  config,
+  env,
+  log,
+  daemon,
+  meters,
+  lend,
+}: ApiParts): ApiResources {
   const free = freeSpace(paths.state);
   const blobs = { folder: paths.blobs, node: config.nodeId };
   const records = openRecords(redis, blobs);
@@ -46,7 +66,9 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     log,
     now: Date.now,
     installed(path) {
-      const found = config.lanes.map((lane) => [lane.id, findExecutable(lane.command, path ?? env['PATH'] ?? '') !== null] as const);
+      const found = config.lanes.map(
+        (lane) => [lane.id, findExecutable(lane.command, path ?? env['PATH'] ?? '') !== null] as const,
+      );
       return Promise.resolve(Object.fromEntries(found));
     },
     place: placeOf,
@@ -64,7 +86,10 @@ export function apiResources({ redis, changes, paths, config, env, log, daemon, 
     },
     disk: async () => ({ free: await free(), floor: config.disk.floorMb * 1024 * 1024 }),
     writeLines: (dispatches) => payAllOwed({ redis, folder: paths.receipts }, dispatches),
-    limits: { read: () => within(READ_MS, () => started().limits()), refresh: () => within(REFRESH_MS, () => started().refresh()) },
+    limits: {
+      read: () => within(READ_MS, () => started().limits()),
+      refresh: () => within(REFRESH_MS, () => started().refresh()),
+    },
     daemon,
   };
 }

@@ -58,7 +58,14 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
 
     const before = await readLock(daemonLockPath(paths));
     const lock = await take(daemonLockPath(paths), { phase: 'starting', version: VERSION });
-    if (!lock.taken) return await fail(errorBody('CMO_E_DAEMON', `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`), true);
+    if (!lock.taken)
+      return await fail(
+        errorBody(
+          'CMO_E_DAEMON',
+          `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`,
+        ),
+        true,
+      );
     noteKilled(paths.state, before);
     const place = keepPlace(daemonLockPath(paths), lock, log, (pid) => {
       log.error({ pid }, 'another daemon has taken the state folder');
@@ -103,12 +110,26 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
       env,
       log,
       meters: () => worker?.meters ?? null,
-      lend: (attempt, lent) => void worker?.lend(attempt, lent).catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
+      lend: (attempt, lent) =>
+        void worker
+          ?.lend(attempt, lent)
+          .catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
       daemon: {
-        about: () => Promise.resolve({ pid: process.pid, service, startedAt, running: worker?.runningCount() ?? 0, redis: home.about() }),
-        collectGarbage: (dryRun) => (worker ? worker.collectGarbage(dryRun) : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting')))),
+        about: () =>
+          Promise.resolve({
+            pid: process.pid,
+            service,
+            startedAt,
+            running: worker?.runningCount() ?? 0,
+            redis: home.about(),
+          }),
+        collectGarbage: (dryRun) =>
+          worker
+            ? worker.collectGarbage(dryRun)
+            : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting'))),
         health: () => worker?.health() ?? { problems: ['the daemon is just starting'], lanes: [] },
-        shutdown: ({ kill, keepRedis }) => void life.stop({ kill, keepRedis, why: 'it was asked to', again: keepRedis }),
+        shutdown: ({ kill, keepRedis }) =>
+          void life.stop({ kill, keepRedis, why: 'it was asked to', again: keepRedis }),
       },
     });
     life.onLeave('queue', () => resources.queue.close());
@@ -122,27 +143,58 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     life.onLeave('api', () => api.close());
 
     // Adopts what runs before it fetches anything; polls that come later find it all tended.
-    const started = await startWorker({ redis: forWorker, config, stateDir: paths.state, log, env, soleNode: home.about().private, nodeProgram: keepSupervisor(paths.state) });
+    const started = await startWorker({
+      redis: forWorker,
+      config,
+      stateDir: paths.state,
+      log,
+      env,
+      soleNode: home.about().private,
+      nodeProgram: keepSupervisor(paths.state),
+    });
     worker = started;
     life.onLeave('worker', ({ kill }) => started.stop({ kill }), null);
 
     await socket.open();
 
     // What a service runs is there for what comes next, whenever that is.
-    const idle = service ? null : stopWhenIdle({ life, socket, api, log, idleMs: config.timing.idleStopMs, isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)) });
+    const idle = service
+      ? null
+      : stopWhenIdle({
+          life,
+          socket,
+          api,
+          log,
+          idleMs: config.timing.idleStopMs,
+          isBusy: async () => !started.idle() || api.busy() || (await waitsOrRuns(resources.records)),
+        });
     life.onLeave('socket', async () => {
       idle?.stop();
       await place.update({ phase: 'stopping', version: VERSION });
       await socket.pause();
     });
     clearStartupError(paths.state);
-    await place.update({ phase: 'ready', version: VERSION, protocol: PROTOCOL, socket: paths.apiSocket, program: fileURLToPath(import.meta.url), service });
+    await place.update({
+      phase: 'ready',
+      version: VERSION,
+      protocol: PROTOCOL,
+      socket: paths.apiSocket,
+      program: fileURLToPath(import.meta.url),
+      service,
+    });
     log.info({ version: VERSION, service, socket: paths.apiSocket, node: config.nodeId, redis: home.about() }, 'ready');
     life.began();
-    return { ok: true, daemon: { stop: (options) => life.stop(options), gone: life.gone.then(() => life.askedBy()?.again === true) } };
+    return {
+      ok: true,
+      daemon: { stop: (options) => life.stop(options), gone: life.gone.then(() => life.askedBy()?.again === true) },
+    };
   } catch (error) {
     log.error({ err: error }, 'the start ended in a bug');
-    return fail(errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: [error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : 'for an unknown reason'] }));
+    return fail(
+      errorBody('CMO_E_DAEMON', 'the daemon could not be started', {
+        details: [error instanceof Error ? `${error.name}: ${error.message.slice(0, 300)}` : 'for an unknown reason'],
+      }),
+    );
   }
 }
 

@@ -3,8 +3,8 @@ import type { ApiSocket } from './api-socket.js';
 import type { Life } from './life.js';
 
 /**
- * Ends a daemon that nobody needs: nothing waits or runs anywhere for `idleMs` on end. What can't be asked (Redis is away)
- * counts as busy.
+ * Ends a daemon that nobody needs: nothing waits or runs anywhere for `idleMs` on end. What can't be asked (Redis is
+ * away) counts as busy.
  *
  *   watching ──idle for idleMs──▶ closing the door ──still nothing──▶ the daemon leaves
  *       ▲                               └──work came in just before──┐

@@ -5,8 +5,8 @@ import { readLock, take, type HeldLock, type LockFields } from '#runner/lock-fil
 import { ownIdentity } from '#runner/process-identity';
 
 /**
- * daemon.lock, once this daemon has it. Somebody may remove the file, or the whole state folder: a second daemon would then be
- * started beside this one, and each would take the socket from the other.
+ * daemon.lock, once this daemon has it. Somebody may remove the file, or the whole state folder: a second daemon would
+ * then be started beside this one, and each would take the socket from the other.
  *
  *   held ──(the file is gone)──▶ taken again ──▶ held
  *    └──(it names another daemon)──▶ lost: this one hands over
@@ -18,7 +18,13 @@ export type KeptPlace = {
 
 const LOOK_MS = 2_000;
 
-export function keepPlace(path: string, first: HeldLock, log: Log, onLost: (pid: number | null) => void, lookMs = LOOK_MS): KeptPlace {
+export function keepPlace(
+  path: string,
+  first: HeldLock,
+  log: Log,
+  onLost: (pid: number | null) => void,
+  lookMs = LOOK_MS,
+): KeptPlace {
   let lock = first;
   let told: LockFields | null = null;
   let work: Promise<void> = Promise.resolve();

@@ -4,8 +4,8 @@ import { readLock, type LockOwner } from '#runner/lock-file';
 import { isAlive, ownIdentity } from '#runner/process-identity';
 
 /**
- * How the last daemon that did not leave in order ended. The next one may be up within seconds, and a person who looks in the
- * morning would see nothing but its short life.
+ * How the last daemon that did not leave in order ended. The next one may be up within seconds, and a person who looks
+ * in the morning would see nothing but its short life.
  *
  *   an error that nobody caught ─▶ written by the daemon itself as it ends
  *   killed, out of memory ─▶ it could write nothing; the lock it left says so, and the next daemon writes it down
@@ -22,7 +22,8 @@ export type LastEnd = {
 };
 
 const DAY_MS = 86_400_000;
-const KILLED = 'it was killed, or ran out of memory; its last words, if any, are in logs/daemon.err, or where systemd runs it: journalctl --user -u cmo';
+const KILLED =
+  'it was killed, or ran out of memory; its last words, if any, are in logs/daemon.err, or where systemd runs it: journalctl --user -u cmo';
 
 function pathIn(state: string): string {
   return join(state, 'daemon.ended.json');
@@ -56,8 +57,8 @@ export async function readLastEnd(state: string, now: number): Promise<LastEnd |
 }
 
 /**
- * How long a service's daemon waits before it begins, ms: one that ends as soon as it is up would else be started every two
- * seconds, all night.
+ * How long a service's daemon waits before it begins, ms: one that ends as soon as it is up would else be started every
+ * two seconds, all night.
  */
 export function pauseAfter(end: LastEnd | null, now: number): number {
   if (end === null || end.times <= 3 || now - Date.parse(end.at) > 120_000) return 0;
@@ -67,13 +68,25 @@ export function pauseAfter(end: LastEnd | null, now: number): number {
 function killedOwner(owner: LockOwner | null): Omit<LastEnd, 'times'> | null {
   const { identity, fields } = owner ?? { identity: null, fields: {} as LockOwner['fields'] };
   if (identity === null || identity.bootId !== ownIdentity().bootId || isAlive(identity)) return null;
-  return { at: new Date().toISOString(), pid: identity.pid, version: typeof fields['version'] === 'string' ? fields['version'] : null, why: KILLED };
+  return {
+    at: new Date().toISOString(),
+    pid: identity.pid,
+    version: typeof fields['version'] === 'string' ? fields['version'] : null,
+    why: KILLED,
+  };
 }
 
 function read(state: string): LastEnd | null {
   try {
     const { at, pid, version, why, times } = JSON.parse(readFileSync(pathIn(state), 'utf8')) as Record<string, unknown>;
-    if (typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof pid !== 'number' || typeof why !== 'string' || typeof times !== 'number') return null;
+    if (
+      typeof at !== 'string' ||
+      Number.isNaN(Date.parse(at)) ||
+      typeof pid !== 'number' ||
+      typeof why !== 'string' ||
+      typeof times !== 'number'
+    )
+      return null;
     return { at, pid, version: typeof version === 'string' ? version : null, why, times };
   } catch {
     return null;

@@ -14,8 +14,8 @@ export type StopOptions = {
 export type Leaving = StopOptions & { failedStart: boolean };
 
 /**
- * How long a part may take to be undone, ms. With Redis away for good its last words are never answered, and a daemon that was
- * told to stop has to leave all the same: nothing of what it does may not be broken off.
+ * How long a part may take to be undone, ms. With Redis away for good its last words are never answered, and a daemon
+ * that was told to stop has to leave all the same: nothing of what it does may not be broken off.
  */
 const BOUND_MS = 5_000;
 

@@ -1,13 +1,31 @@
 import { pino, type Logger } from 'pino';
 import { boundedFile } from './bounded-file.js';
 
-/** Past this the log is set aside and begun anew: two files at most. A night of 250 agents writes about one megabyte. */
+/**
+ * Past this the log is set aside and begun anew: two files at most. A night of 250 agents writes about one megabyte.
+ */
 const ROTATE_BYTES = 16 * 1024 * 1024;
 
 /** Where a prompt, an answer, an environment or a login could stand if somebody logged the object that holds it. */
-const SECRET = ['prompt', 'env', 'schema', 'result', 'partial', 'token', 'password', 'authorization', 'cookie', 'body', 'args', 'url'];
+const SECRET = [
+  'prompt',
+  'env',
+  'schema',
+  'result',
+  'partial',
+  'token',
+  'password',
+  'authorization',
+  'cookie',
+  'body',
+  'args',
+  'url',
+];
 
-/** The daemon's log, JSON lines, 0600. Written at once: a log whose last lines are lost with the process says least when it matters. */
+/**
+ * The daemon's log, JSON lines, 0600. Written at once: a log whose
+ * last lines are lost with the process says least when it matters.
+ */
 export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
   return pino(
     {
@@ -22,12 +40,28 @@ export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
 }
 
 /**
- * Of an error only what names it. ioredis hangs the command with its arguments on its errors (a prompt, an environment),
- * and Redis quotes the beginning of what it did not understand.
+ * Of an error only what names it. ioredis hangs the command with its arguments on its errors (a prompt, an
+ * environment), and Redis quotes the beginning of what it did not understand.
  */
-export function plainError(error: unknown): { name: string; message: string; code?: string; stack?: string[]; cause?: object } {
-  if (!(error instanceof Error)) return { name: 'no error', message: typeof error === 'string' ? error.slice(0, 500) : typeof error };
+export function plainError(error: unknown): {
+  name: string;
+  message: string;
+  code?: string;
+  stack?: string[];
+  cause?: object;
+} {
+  if (!(error instanceof Error))
+    return { name: 'no error', message: typeof error === 'string' ? error.slice(0, 500) : typeof error };
   const { code } = error as NodeJS.ErrnoException;
-  const stack = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 12);
-  return { name: error.name, message: error.message.slice(0, 500), ...(code !== undefined && { code }), stack, ...(error.cause instanceof Error && { cause: plainError(error.cause) }) };
+  const stack = (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .slice(0, 12);
+  return {
+    name: error.name,
+    message: error.message.slice(0, 500),
+    ...(code !== undefined && { code }),
+    stack,
+    ...(error.cause instanceof Error && { cause: plainError(error.cause) }),
+  };
 }

@@ -13,15 +13,22 @@ import { writeStartupError } from './startup-error.js';
 
 /** Of a daemon that made way for the next one: whatever keeps a service running starts that. */
 const AGAIN = 75;
-/** A service starts at once what has failed. What fails now (a full disk, a Redis that is away) will not be right in two seconds. */
+/**
+ * A service starts at once what has failed. What fails now (a full
+ * disk, a Redis that is away) will not be right in two seconds.
+ */
 const FAILED_PAUSE_MS = 15_000;
 
 /**
- * `node daemon.mjs --state DIR [--service]`: everything else comes from the config file and the environment, of which no more
- * counts than what a made one has; nothing secret stands in argv. `--service`: something of the box keeps it running.
+ * `node daemon.mjs --state DIR [--service]`: everything else comes from the config file and the environment, of which
+ * no more counts than what a made one has; nothing secret stands
+ * in argv. `--service`: something of the box keeps it running.
  */
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { state: { type: 'string' }, service: { type: 'boolean', default: false } }, strict: true });
+  const { values } = parseArgs({
+    options: { state: { type: 'string' }, service: { type: 'boolean', default: false } },
+    strict: true,
+  });
   const { service } = values;
   const stop = new AbortController();
   let signalled: NodeJS.Signals | null = null;
@@ -38,11 +45,15 @@ async function main(): Promise<number> {
     return signalled === null ? ERRORS[error.code].exit : 0;
   };
 
-  const env = { ...daemonEnvironment(processEnvironment()), ...(values.state !== undefined && { CMO_STATE_DIR: values.state }) };
+  const env = {
+    ...daemonEnvironment(processEnvironment()),
+    ...(values.state !== undefined && { CMO_STATE_DIR: values.state }),
+  };
   const paths = processPaths(env);
   for (const folder of [paths.state, paths.logs]) {
     const problem = makeOwnFolder(folder);
-    if (problem !== null) return failed(paths.state, errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
+    if (problem !== null)
+      return failed(paths.state, errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
   }
   const loaded = loadConfig(processOptions(env));
   if (!loaded.ok) return failed(paths.state, configError(loaded.diagnostics));
@@ -51,18 +62,25 @@ async function main(): Promise<number> {
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error that nobody caught');
     const { name, message } = plainError(error);
-    writeLastEnd(paths.state, { at: new Date().toISOString(), pid: process.pid, version: VERSION, why: `an error that nobody caught: ${name}: ${message}` });
+    writeLastEnd(paths.state, {
+      at: new Date().toISOString(),
+      pid: process.pid,
+      version: VERSION,
+      why: `an error that nobody caught: ${name}: ${message}`,
+    });
     // As after a kill -9: what runs is adopted by the next daemon.
     process.exit(ERRORS.CMO_E_BUG.exit);
   });
-  // Something that was started beside the rest failed, and nobody had thought of it: what waits through a night must not wait for that.
+  // Something that was started beside the rest failed, and nobody had
+  // thought of it: what waits through a night must not wait for that.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'));
   // It has no terminal; a closed one must not end it.
   process.on('SIGHUP', () => undefined);
 
   if (service) {
     const pause = pauseAfter(await readLastEnd(paths.state, Date.now()), Date.now());
-    if (pause > 0) log.warn({ pause }, 'the last daemons ended soon after their start: this one waits before it begins');
+    if (pause > 0)
+      log.warn({ pause }, 'the last daemons ended soon after their start: this one waits before it begins');
     await delay(pause, undefined, { signal: stop.signal }).catch(() => undefined);
   }
   let start;

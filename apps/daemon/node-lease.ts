@@ -22,7 +22,10 @@ export type NodeLease = {
 };
 
 type Holder = ProcessIdentity & {
-  /** Of this start, so that a lease can be told from that of an earlier process with the same pid and ticks on another box. */
+  /**
+   * Of this start, so that a lease can be told from that of an
+   * earlier process with the same pid and ticks on another box.
+   */
   nonce: string;
   stateDir: string;
   /** The pid namespace: containers of one kernel share its boot id but not their pids. */
@@ -44,7 +47,9 @@ type Reply = { held: boolean; holder: string; leftMs: number };
 
 const operation = script('node-lease', leaseText);
 
-export async function takeNodeLease(options: LeaseOptions): Promise<{ ok: true; lease: NodeLease } | { ok: false; error: ErrorBody }> {
+export async function takeNodeLease(
+  options: LeaseOptions,
+): Promise<{ ok: true; lease: NodeLease } | { ok: false; error: ErrorBody }> {
   const { redis, node, stateDir, leaseMs, renewMs, nonce } = options;
   const names = [keys.node(node)];
   const mine = JSON.stringify({ ...ownIdentity(), nonce, stateDir, space: pidSpace() } satisfies Holder);

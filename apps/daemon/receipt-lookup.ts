@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parseAttemptId, type ReceiptLine } from '#contract';
 
 /**
- * The lines of one dispatch out of `receipts/YYYY-MM.jsonl`. Where each dispatch's lines lie is remembered, and of a file
- * only what is new is read: a night's files grow to many megabytes, and every end of a dispatch asks.
+ * The lines of one dispatch out of `receipts/YYYY-MM.jsonl`. Where each dispatch's lines lie is remembered, and of a
+ * file only what is new is read: a night's files grow to many megabytes, and every end of a dispatch asks.
  */
 export type ReceiptLookup = (dispatch: string) => Promise<ReceiptLine[]>;
 
@@ -31,7 +31,7 @@ export function receiptLookup(folder: string): ReceiptLookup {
         const bytes = await chunkAt(file, at);
         const end = bytes.lastIndexOf(0x0a) + 1;
         if (end === 0) return;
-        for (let from = 0; from < end; ) {
+        for (let from = 0; from < end;) {
           const to = bytes.indexOf(0x0a, from);
           remember(bytes.toString('utf8', from, to), { file: name, at: at + from, length: to - from });
           from = to + 1;
@@ -89,7 +89,8 @@ async function chunkAt(file: FileHandle, at: number): Promise<Buffer> {
 
 /** Attempts by their number, then the dispatch's own line. */
 function byOrder(a: ReceiptLine, b: ReceiptLine): number {
-  const rank = (line: ReceiptLine): number => (line.kind === 'attempt' ? (parseAttemptId(line.id)?.attempt ?? 0) : Number.POSITIVE_INFINITY);
+  const rank = (line: ReceiptLine): number =>
+    line.kind === 'attempt' ? (parseAttemptId(line.id)?.attempt ?? 0) : Number.POSITIVE_INFINITY;
   const [left, right] = [rank(a), rank(b)];
   return left === right ? 0 : left - right;
 }

@@ -14,7 +14,10 @@ import { ensurePrivateRedis, stopPrivateRedis, type RedisFound } from './redis/p
 export type RedisHome = {
   address: RedisAddress;
   about(): StatusData['redis'];
-  /** A private one goes with its daemon, unless the next one is about to come or it was there before a start that failed. */
+  /**
+   * A private one goes with its daemon, unless the next one is
+   * about to come or it was there before a start that failed.
+   */
   leave(leaving: Leaving): Promise<void>;
 };
 
@@ -34,7 +37,11 @@ async function foreignHome(url: string, log: Log): Promise<RedisHomeFound> {
   for (const warning of warnings) log.warn({ redis: address }, warning);
   return {
     ok: true,
-    home: { address: { url }, about: () => ({ private: false, address, pid: null, version, warnings }), leave: () => Promise.resolve() },
+    home: {
+      address: { url },
+      about: () => ({ private: false, address, pid: null, version, warnings }),
+      leave: () => Promise.resolve(),
+    },
   };
 }
 
@@ -42,7 +49,8 @@ async function privateHome({ paths, env, log }: Parts): Promise<RedisHomeFound> 
   const place = redisPlaceOf(paths);
   const path = env['PATH'] ?? '';
   const program = findExecutable('redis-server', path) ?? findExecutable('valkey-server', path);
-  const ensure = (): Promise<RedisFound> => ensurePrivateRedis({ place, program, env: serverEnvironment(env), patience: REDIS_PATIENCE, log });
+  const ensure = (): Promise<RedisFound> =>
+    ensurePrivateRedis({ place, program, env: serverEnvironment(env), patience: REDIS_PATIENCE, log });
   const first = await ensure();
   if (!first.ok) return first;
   const { socket, started } = first.redis;
@@ -65,7 +73,8 @@ async function privateHome({ paths, env, log }: Parts): Promise<RedisHomeFound> 
         sentinel.disconnect();
         await stopping;
         if (keep || (failedStart && !started)) return;
-        if (!(await stopPrivateRedis(place, REDIS_PATIENCE))) log.error({ redisPid: pid }, 'the private Redis did not leave');
+        if (!(await stopPrivateRedis(place, REDIS_PATIENCE)))
+          log.error({ redisPid: pid }, 'the private Redis did not leave');
       },
     },
   };

@@ -9,8 +9,8 @@ const ERRORS_BYTES = 8 * 1024;
 const ERRORS_LINES = 20;
 
 /**
- * The output of one attempt of this node, from its run folder, delivered or not. Parts end with a line, so no character is
- * torn, and what is not a whole line yet waits until it is or until the run has ended.
+ * The output of one attempt of this node, from its run folder, delivered or not. Parts end with a line, so no character
+ * is torn, and what is not a whole line yet waits until it is or until the run has ended.
  */
 export async function runOutput(runs: string, attempt: string, from: number): Promise<OutputPart | null> {
   const found = findRun(runs, attempt);
@@ -18,14 +18,30 @@ export async function runOutput(runs: string, attempt: string, from: number): Pr
   if (found === null || plan === null) return null;
   // Asked before the file is read: what was written after an end that is known already is none of it.
   const status = await readStatus(found.folder);
-  const over = status.state === 'exited' || status.state === 'void' || found.where === 'done' || ('alive' in status && !status.alive);
+  const over =
+    status.state === 'exited' ||
+    status.state === 'void' ||
+    found.where === 'done' ||
+    ('alive' in status && !status.alive);
   const files = runFiles(found.folder);
   const { text, next, atEnd } = await part(files.out, from, over);
   const ended = over && atEnd;
-  return { kind: plan.kind, lane: plan.lane, model: plan.model, text, next, ended, errors: ended ? await lastErrors(files.err) : [] };
+  return {
+    kind: plan.kind,
+    lane: plan.lane,
+    model: plan.model,
+    text,
+    next,
+    ended,
+    errors: ended ? await lastErrors(files.err) : [],
+  };
 }
 
-async function part(path: string, from: number, over: boolean): Promise<{ text: string; next: number; atEnd: boolean }> {
+async function part(
+  path: string,
+  from: number,
+  over: boolean,
+): Promise<{ text: string; next: number; atEnd: boolean }> {
   const file = await openIfThere(path);
   if (file === null) return { text: '', next: from, atEnd: true };
   try {
@@ -34,7 +50,12 @@ async function part(path: string, from: number, over: boolean): Promise<{ text: 
       const bytes = await readAt(file, from, Math.min(length, Math.max(size - from, 0)));
       const whole = from + bytes.length >= size;
       const end = whole && over ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
-      if (end > 0 || whole) return { text: bytes.toString('utf8', 0, end), next: from + end, atEnd: whole && (end === bytes.length || over) };
+      if (end > 0 || whole)
+        return {
+          text: bytes.toString('utf8', 0, end),
+          next: from + end,
+          atEnd: whole && (end === bytes.length || over),
+        };
     }
   } finally {
     await file.close();
@@ -47,7 +68,11 @@ async function lastErrors(path: string): Promise<string[]> {
   try {
     const { size } = await file.stat();
     const text = (await readAt(file, Math.max(size - ERRORS_BYTES, 0), Math.min(size, ERRORS_BYTES))).toString('utf8');
-    return text.split('\n').map(oneLine).filter((line) => line !== '').slice(-ERRORS_LINES);
+    return text
+      .split('\n')
+      .map(oneLine)
+      .filter((line) => line !== '')
+      .slice(-ERRORS_LINES);
   } finally {
     await file.close();
   }

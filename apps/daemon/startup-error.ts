@@ -33,8 +33,17 @@ export function clearStartupError(state: string): void {
 /** Null: there is none, or it can't be read. */
 export function readStartupError(state: string): StartupError | null {
   try {
-    const { stamp, error } = JSON.parse(readFileSync(pathIn(state), 'utf8')) as { stamp?: unknown; error?: Partial<ErrorBody> };
-    if (typeof stamp !== 'string' || error?.code === undefined || !isErrorCode(error.code) || typeof error.message !== 'string') return null;
+    const { stamp, error } = JSON.parse(readFileSync(pathIn(state), 'utf8')) as {
+      stamp?: unknown;
+      error?: Partial<ErrorBody>;
+    };
+    if (
+      typeof stamp !== 'string' ||
+      error?.code === undefined ||
+      !isErrorCode(error.code) ||
+      typeof error.message !== 'string'
+    )
+      return null;
     return { stamp, error: { ...errorBody(error.code), ...error } };
   } catch {
     return null;

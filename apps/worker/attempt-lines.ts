@@ -65,7 +65,11 @@ export function failureOf(end: RunEnd): Failure | null {
 }
 
 /** The attempt as the record remembers it, and as its receipt line says it. */
-export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, next: string): { past: PastAttempt; receipt: AttemptReceipt } {
+export function attemptOf(
+  { plan, adopted, fenced }: AttemptFacts,
+  end: RunEnd,
+  next: string,
+): { past: PastAttempt; receipt: AttemptReceipt } {
   const failure = failureOf(end);
   const { lane, vendor, model, effort, tier, node, attempt } = plan;
   const shared = {
@@ -114,9 +118,16 @@ export function attemptOf({ plan, adopted, fenced }: AttemptFacts, end: RunEnd, 
 /** Why a dispatch that stops failed, as its envelope says it. */
 export function errorOfStop(end: RunEnd, step: Extract<NextStep, { kind: 'stop' }>): ErrorBody {
   const failure = failureOf(end);
-  if (step.poison) return errorBody(step.needsLook ? 'CMO_E_NEEDS_LOOK' : 'CMO_E_FAILED', step.why, failure && failure.words !== '' ? { details: [failure.words.slice(0, 500)] } : {});
+  if (step.poison)
+    return errorBody(
+      step.needsLook ? 'CMO_E_NEEDS_LOOK' : 'CMO_E_FAILED',
+      step.why,
+      failure && failure.words !== '' ? { details: [failure.words.slice(0, 500)] } : {},
+    );
   if (step.needsLook) return errorBody('CMO_E_NEEDS_LOOK', undefined, { details: [step.why] });
   if (failure === null) return errorBody('CMO_E_FAILED', `the agent was ${outcomeOf(end)}`, { details: [step.why] });
   const code = failure.class === 'timeout' ? 'CMO_E_TIMED_OUT' : 'CMO_E_FAILED';
-  return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), { details: [step.why.startsWith(`${failure.class}: `) ? step.why : `${failure.class}: ${step.why}`] });
+  return errorBody(code, failure.words === '' ? undefined : failure.words.slice(0, 500), {
+    details: [step.why.startsWith(`${failure.class}: `) ? step.why : `${failure.class}: ${step.why}`],
+  });
 }

@@ -1,7 +1,26 @@
-import { errorBody, policyConfig, TIERS, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts, type NextStep, type TakeUp, type Task } from '#contract';
+import {
+  errorBody,
+  policyConfig,
+  TIERS,
+  type Decision,
+  type DispatchRecord,
+  type LaneConfig,
+  type LanesFacts,
+  type NextStep,
+  type TakeUp,
+  type Task,
+} from '#contract';
 import { decide, incomplete, nextStep, offerOf } from '#policy';
 import type { Closing, Next } from '#queue';
-import { attemptOf, beganOf, errorOfStop, failureOf, stepFailureOf, type AttemptFacts, type RunEnd } from './attempt-lines.js';
+import {
+  attemptOf,
+  beganOf,
+  errorOfStop,
+  failureOf,
+  stepFailureOf,
+  type AttemptFacts,
+  type RunEnd,
+} from './attempt-lines.js';
 import type { Conclusion } from './conclusion-file.js';
 import { ownUsage } from './own-usage.js';
 import { withinDeadline } from './overdue.js';
@@ -25,14 +44,23 @@ export function conclude(
   out: string[] = [],
 ): Conclusion {
   const now = clock();
-  const usage = ownUsage(attempt.plan, ended.reading.session ?? attempt.plan.session, ended.reading.usage, record.history);
+  const usage = ownUsage(
+    attempt.plan,
+    ended.reading.session ?? attempt.plan.session,
+    ended.reading.usage,
+    record.history,
+  );
   const end: RunEnd = { ...ended, reading: { ...ended.reading, usage } };
   const failure = stepFailureOf(end);
   const task = taskOfRecord(record, { lanesOut: out });
   const policy = policyConfig(config);
   const others = config.lanes.filter((other) => other.id !== lane.id);
 
-  const finish = (next: Next, words: string, more: Partial<Pick<Conclusion, 'close' | 'success' | 'drift' | 'result' | 'structured' | 'partial'>>): Conclusion => {
+  const finish = (
+    next: Next,
+    words: string,
+    more: Partial<Pick<Conclusion, 'close' | 'success' | 'drift' | 'result' | 'structured' | 'partial'>>,
+  ): Conclusion => {
     const { past, receipt } = attemptOf(attempt, end, words);
     const history = [...record.history, past];
     const withHistory = (what: Next): Next => ({ ...what, change: { ...what.change, history } });
@@ -45,7 +73,10 @@ export function conclude(
       success: false,
       result: null,
       structured: null,
-      partial: end.reading.ok || end.reading.partial === null ? null : incomplete(end.reading.partial, receipt.class ?? receipt.outcome),
+      partial:
+        end.reading.ok || end.reading.partial === null
+          ? null
+          : incomplete(end.reading.partial, receipt.class ?? receipt.outcome),
       ...more,
     };
   };
@@ -53,12 +84,25 @@ export function conclude(
   if (end.reading.ok) {
     const { text, structured } = end.reading;
     const value = structured === undefined ? null : JSON.stringify(structured);
-    return finish({ state: 'succeeded', event: 'succeeded', change: {} }, 'answered', { success: true, result: text, structured: value });
+    return finish({ state: 'succeeded', event: 'succeeded', change: {} }, 'answered', {
+      success: true,
+      result: text,
+      structured: value,
+    });
   }
-  if (failure === null) return finish({ state: 'cancelled', event: 'cancelled', change: { error: errorBody('CMO_E_CANCELLED') } }, 'cancelled', {});
+  if (failure === null)
+    return finish(
+      { state: 'cancelled', event: 'cancelled', change: { error: errorBody('CMO_E_CANCELLED') } },
+      'cancelled',
+      {},
+    );
 
   // What the other lanes would take, with this one out of the question.
-  const elsewhere = decide(task, { ...facts, [lane.id]: { available: false, hardBlocked: true, blockedBy: 'left' } }, policy);
+  const elsewhere = decide(
+    task,
+    { ...facts, [lane.id]: { available: false, hardBlocked: true, blockedBy: 'left' } },
+    policy,
+  );
   const step = nextStep(failure, pastFailures(record), {
     now,
     random: random(),
@@ -88,11 +132,19 @@ function lookedAfter(next: Next, record: DispatchRecord, end: RunEnd): Next {
 }
 
 /** Another model of the same lane, once this one has answered model_unavailable. */
-function otherModelOf(config: Resources['config'], lane: LaneConfig, task: Task, plan: AttemptFacts['plan']): string | null {
+function otherModelOf(
+  config: Resources['config'],
+  lane: LaneConfig,
+  task: Task,
+  plan: AttemptFacts['plan'],
+): string | null {
   const policyLane = policyConfig(config).lanes.find(({ id }) => id === lane.id);
   const tier = TIERS.find((word) => word === plan.tier);
   if (!policyLane || !tier) return null;
-  return offerOf(policyLane, tier, { ...task, modelsOut: [...(task.modelsOut ?? []), `${lane.id}/${plan.model}`] })?.model ?? null;
+  return (
+    offerOf(policyLane, tier, { ...task, modelsOut: [...(task.modelsOut ?? []), `${lane.id}/${plan.model}`] })?.model ??
+    null
+  );
 }
 
 function closingOf(failure: { class: string; resetsAt?: string | null }, step: NextStep): Closing | null {
@@ -103,24 +155,58 @@ function closingOf(failure: { class: string; resetsAt?: string | null }, step: N
 
 function closedLane(facts: LanesFacts, lane: LaneConfig, close: Closing): LanesFacts[string] {
   const own = facts[lane.id] ?? { available: false };
-  return { ...own, hardBlocked: true, blockedBy: close.reason, nextResetAt: close.til === null ? null : new Date(close.til).toISOString() };
+  return {
+    ...own,
+    hardBlocked: true,
+    blockedBy: close.reason,
+    nextResetAt: close.til === null ? null : new Date(close.til).toISOString(),
+  };
 }
 
-function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: RunEnd, takeUp: TakeUp | null, again: Decision, elsewhere: Decision, config: Resources['config'], now: number): Next {
+function nextOf(
+  step: NextStep,
+  record: DispatchRecord,
+  lane: LaneConfig,
+  end: RunEnd,
+  takeUp: TakeUp | null,
+  again: Decision,
+  elsewhere: Decision,
+  config: Resources['config'],
+  now: number,
+): Next {
   const attempt = record.attempt + 1;
   switch (step.kind) {
     case 'retry': {
       const waits = step.notBefore > now;
-      return { state: waits ? 'retrying' : 'queued', event: 'retried', change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null, takeUp } };
+      return {
+        state: waits ? 'retrying' : 'queued',
+        event: 'retried',
+        change: { attempt, notBefore: waits ? Math.ceil(step.notBefore) : null, takeUp },
+      };
     }
     case 'switch':
-      return rerouted(placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp), record, leavingFor(step, lane, end));
+      return rerouted(
+        placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp),
+        record,
+        leavingFor(step, lane, end),
+      );
     case 'wait': {
-      // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the only one.
-      if (!again.ok && (record.request.failover ?? true)) return rerouted(placement(record, again, attempt, config, now, 'waits', takeUp), record, leavingFor(step, lane, end));
-      if (record.waitUntil === null || record.waitUntil > now) return { state: 'queued', event: 'waits', change: { attempt, notBefore: null, takeUp } };
+      // With no usable lane at all it waits where a window opens
+      // first; else (no failover, budgets) this lane is the only one.
+      if (!again.ok && (record.request.failover ?? true))
+        return rerouted(
+          placement(record, again, attempt, config, now, 'waits', takeUp),
+          record,
+          leavingFor(step, lane, end),
+        );
+      if (record.waitUntil === null || record.waitUntil > now)
+        return { state: 'queued', event: 'waits', change: { attempt, notBefore: null, takeUp } };
       const retryAfter = step.until === null ? null : new Date(step.until).toISOString();
-      return { state: 'deferred', event: 'deferred', change: { error: errorBody('CMO_E_DEFERRED', `${lane.id} is closed: ${step.why}`, { retryAfter }) } };
+      return {
+        state: 'deferred',
+        event: 'deferred',
+        change: { error: errorBody('CMO_E_DEFERRED', `${lane.id} is closed: ${step.why}`, { retryAfter }) },
+      };
     }
     case 'stop':
       return {
@@ -131,7 +217,10 @@ function nextOf(step: NextStep, record: DispatchRecord, lane: LaneConfig, end: R
   }
 }
 
-/** A window alone never moves work that must be graded by another vendor whatever that costs; a pin the policy itself keeps. */
+/**
+ * A window alone never moves work that must be graded by another
+ * vendor whatever that costs; a pin the policy itself keeps.
+ */
 function mayMove({ request }: DispatchRecord, cls: string): boolean {
   if (request.strictIndependence === true && (cls === 'usage_limit' || cls === 'rate_limit')) return false;
   return request.failover ?? true;
@@ -144,7 +233,20 @@ function leavingFor(step: Extract<NextStep, { closeLane: boolean }>, lane: LaneC
 
 /** For a run that Redis has no record of: its line, and nothing else. It is shown as an orphan, never run again. */
 export function concludeOrphan(attempt: AttemptFacts, end: RunEnd): Conclusion {
-  const { receipt } = attemptOf(attempt, { ...end, notes: [...end.notes, 'orphan'] }, 'orphan: Redis has no record of it');
+  const { receipt } = attemptOf(
+    attempt,
+    { ...end, notes: [...end.notes, 'orphan'] },
+    'orphan: Redis has no record of it',
+  );
   const nothing: Next = { state: 'cancelled', event: 'orphan', change: {} };
-  return { receipt, next: nothing, cancelled: nothing, close: null, success: false, result: null, structured: null, partial: null };
+  return {
+    receipt,
+    next: nothing,
+    cancelled: nothing,
+    close: null,
+    success: false,
+    result: null,
+    structured: null,
+    partial: null,
+  };
 }

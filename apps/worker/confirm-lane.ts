@@ -12,22 +12,33 @@ export function installedLanes({ config }: Pick<Resources, 'config'>, path: stri
   return Object.fromEntries(config.lanes.map((lane) => [lane.id, findExecutable(lane.command, path) !== null]));
 }
 
-export type Confirmed = { kind: 'run'; decision: Extract<Decision, { ok: true }>; changed: boolean } | { kind: 'move'; next: Next; why: string };
+export type Confirmed =
+  | { kind: 'run'; decision: Extract<Decision, { ok: true }>; changed: boolean }
+  | { kind: 'move'; next: Next; why: string };
 
 /**
- * At the start a decision is only confirmed. The gate has just admitted this lane for this ticket, so its own percent says
- * nothing here (it holds the ticket's own reservation); what can speak against it is a CLI that is gone, or a producer
- * that turns out to be of its vendor.
+ * At the start a decision is only confirmed. The gate has just admitted this lane for this ticket, so its own percent
+ * says nothing here (it holds the ticket's own reservation); what can speak against it is a CLI that is gone, or a
+ * producer that turns out to be of its vendor.
  */
-export async function confirmLane(resources: Pick<Resources, 'gate' | 'config' | 'clock'>, record: DispatchRecord, lane: LaneConfig, path: string): Promise<Confirmed> {
+export async function confirmLane(
+  resources: Pick<Resources, 'gate' | 'config' | 'clock'>,
+  record: DispatchRecord,
+  lane: LaneConfig,
+  path: string,
+): Promise<Confirmed> {
   const { gate, config, clock } = resources;
   const installed = installedLanes(resources, path);
-  const others: LanesFacts = await gate.facts(config.lanes.filter((other) => other.id !== lane.id), installed);
+  const others: LanesFacts = await gate.facts(
+    config.lanes.filter((other) => other.id !== lane.id),
+    installed,
+  );
   const facts: LanesFacts = { ...others, [lane.id]: { available: false, installed: installed[lane.id] ?? false } };
   const policy = policyConfig(config);
   const task = taskOfRecord(record, { lanesOut: await lanesOut(resources, record) });
   const confirmation = confirm(record.decision, task, facts, policy);
-  if (confirmation.kind === 'keep' && record.decision.ok) return { kind: 'run', decision: record.decision, changed: false };
+  if (confirmation.kind === 'keep' && record.decision.ok)
+    return { kind: 'run', decision: record.decision, changed: false };
   const decision = decide(task, facts, policy);
   if (decision.ok && decision.lane === lane.id) return { kind: 'run', decision, changed: true };
   const why = confirmation.kind === 'again' ? confirmation.why : 'no lane was chosen yet';

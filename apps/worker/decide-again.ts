@@ -13,8 +13,8 @@ import { taskOfRecord } from './task-of.js';
 export type Refusal = Extract<Admission, { ok: false }>;
 
 /**
- * Whether a refusal shuts the lane for its waiting work: a refusal of the vendor, a pause, or a window that is full with
- * nothing in flight that could give points back. A busy lane (slots, dark bound) shuts nobody out.
+ * Whether a refusal shuts the lane for its waiting work: a refusal of the vendor, a pause, or a window that is full
+ * with nothing in flight that could give points back. A busy lane (slots, dark bound) shuts nobody out.
  */
 export function shutsOut(refusal: Refusal): boolean {
   switch (refusal.reason) {
@@ -34,7 +34,10 @@ export function shutsOut(refusal: Refusal): boolean {
   }
 }
 
-/** After a limit or a lapsed login another lane may carry on what an agent has begun to write; after anything else only its own session. */
+/**
+ * After a limit or a lapsed login another lane may carry on what an
+ * agent has begun to write; after anything else only its own session.
+ */
 function mayCarryOn({ reason, window }: Refusal): boolean {
   if (reason === 'closed') return ['usage_limit', 'rate_limit', 'auth', 'overloaded'].includes(window ?? '');
   return reason === 'limit' || reason === 'hold-back';
@@ -44,9 +47,9 @@ function mayCarryOn({ reason, window }: Refusal): boolean {
 export type DecideAgain = (record: DispatchRecord) => Promise<Next | null>;
 
 /**
- * What a dispatch that waits in a shut lane comes to: it moves to another lane, ends as deferred where it may wait no longer,
- * or (null) stays in its line until the window opens. A better score alone moves nothing; nor does it move what was pinned to
- * its lane, or must be graded by another vendor whatever that costs.
+ * What a dispatch that waits in a shut lane comes to: it moves to another lane, ends as deferred where it may wait no
+ * longer, or (null) stays in its line until the window opens. A better score alone moves nothing; nor does it move what
+ * was pinned to its lane, or must be graded by another vendor whatever that costs.
  */
 export function deciderFor(resources: Resources, lane: LaneConfig, refusal: Refusal): DecideAgain {
   const { config, gate, clock } = resources;
@@ -57,16 +60,24 @@ export function deciderFor(resources: Resources, lane: LaneConfig, refusal: Refu
     const { failover, pin, strictIndependence } = record.request;
     const fixed = failover === false || pin !== undefined || strictIndependence === true;
     const path = (await environmentHere(resources, record))['PATH'] ?? '';
-    const lanes = facts.get(path) ?? shut(await gate.facts(config.lanes, installedLanes(resources, path)), lane, refusal);
+    const lanes =
+      facts.get(path) ?? shut(await gate.facts(config.lanes, installedLanes(resources, path)), lane, refusal);
     facts.set(path, lanes);
-    const task = { ...taskOfRecord(record, { lanesOut: await lanesOut(resources, record) }), ...(fixed ? { pin: lane.id } : {}) };
+    const task = {
+      ...taskOfRecord(record, { lanesOut: await lanesOut(resources, record) }),
+      ...(fixed ? { pin: lane.id } : {}),
+    };
     if (confirm(record.decision, task, lanes, policy).kind === 'keep') return null;
     const decision = decide(task, lanes, policy);
     const moves = decision.ok && decision.lane !== lane.id;
     const waits = record.waitUntil === null || record.waitUntil > clock();
     if (!moves && (decision.ok || waits) && laneById(config, record.lane)) return null;
     const next = placement(record, decision, record.attempt + 1, config, clock(), 'rerouted');
-    return rerouted(next, record, { from: lane.id, why: refusal.reason === 'paused' ? 'paused' : (refusal.window ?? refusal.reason), event: refusal.event });
+    return rerouted(next, record, {
+      from: lane.id,
+      why: refusal.reason === 'paused' ? 'paused' : (refusal.window ?? refusal.reason),
+      event: refusal.event,
+    });
   };
 }
 
@@ -75,5 +86,13 @@ function shut(facts: LanesFacts, lane: LaneConfig, refusal: Refusal): LanesFacts
   const own = facts[lane.id] ?? { available: false };
   if (own.hardBlocked) return facts;
   const nextResetAt = refusal.til === null ? (own.nextResetAt ?? null) : new Date(refusal.til).toISOString();
-  return { ...facts, [lane.id]: { ...own, hardBlocked: true, blockedBy: refusal.reason === 'closed' ? (refusal.window ?? 'closed') : refusal.reason, nextResetAt } };
+  return {
+    ...facts,
+    [lane.id]: {
+      ...own,
+      hardBlocked: true,
+      blockedBy: refusal.reason === 'closed' ? (refusal.window ?? 'closed') : refusal.reason,
+      nextResetAt,
+    },
+  };
 }

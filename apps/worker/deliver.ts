@@ -12,7 +12,13 @@ import type { Resources } from './resources.js';
  *   3 one script: (running, attempt n) → next, the reservation settles, the account closes or opens
  *   4 the next attempt's ticket or the dispatch's line; then `delivered`
  */
-export async function deliver(resources: Resources, record: DispatchRecord | null, folder: string, account: string, conclusion: Conclusion): Promise<void> {
+export async function deliver(
+  resources: Resources,
+  record: DispatchRecord | null,
+  folder: string,
+  account: string,
+  conclusion: Conclusion,
+): Promise<void> {
   const { records, transitions, folders, node, log } = resources;
   const { receipt } = await writeReceipt(folder, conclusion.receipt);
   await appendReceipt(folders.receipts, receipt);
@@ -20,16 +26,31 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
   const { dispatch, attempt } = receipt;
   if (record) {
     await putTexts(resources, dispatch, attempt, conclusion);
-    const step = { record, attempt, account, node, receipt: JSON.stringify(receipt), next: conclusion.next, cancelled: conclusion.cancelled, close: conclusion.close, success: conclusion.success, drift: conclusion.drift ?? false };
+    const step = {
+      record,
+      attempt,
+      account,
+      node,
+      receipt: JSON.stringify(receipt),
+      next: conclusion.next,
+      cancelled: conclusion.cancelled,
+      close: conclusion.close,
+      success: conclusion.success,
+      drift: conclusion.drift ?? false,
+    };
     let answer = await transitions.deliver(step);
-    // Fenced by a record that is behind: Redis fell back while this was on its way, and another node would start it again.
+    // Fenced by a record that is behind: Redis fell back while
+    // this was on its way, and another node would start it again.
     if (answer.answer === 'fenced' && (await assertRun(resources, { dispatch, attempt }, await readPlan(folder)))) {
       await putTexts(resources, dispatch, attempt, conclusion);
       answer = await transitions.deliver(step);
     }
     await afterDelivery(resources, dispatch, attempt);
     const state = (await records.read(dispatch))?.state;
-    log.info({ dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state }, 'delivered');
+    log.info(
+      { dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state },
+      'delivered',
+    );
   } else {
     log.warn({ dispatch, attempt, outcome: receipt.outcome }, 'an orphan was delivered: Redis has no record of it');
   }
@@ -37,7 +58,12 @@ export async function deliver(resources: Resources, record: DispatchRecord | nul
 }
 
 /** A late result of an attempt that was taken for lost is evidence: it must not take the place of the answer. */
-async function putTexts({ records }: Resources, dispatch: string, attempt: number, { result, structured, partial }: Conclusion): Promise<void> {
+async function putTexts(
+  { records }: Resources,
+  dispatch: string,
+  attempt: number,
+  { result, structured, partial }: Conclusion,
+): Promise<void> {
   if (result === null && partial === null) return;
   const now = await records.read(dispatch);
   if (now?.state !== 'running' || now.attempt !== attempt) return;
@@ -46,7 +72,11 @@ async function putTexts({ records }: Resources, dispatch: string, attempt: numbe
 }
 
 /** From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'. */
-export async function afterDelivery({ records, tickets, outbox }: Resources, dispatch: string, attempt: number): Promise<void> {
+export async function afterDelivery(
+  { records, tickets, outbox }: Resources,
+  dispatch: string,
+  attempt: number,
+): Promise<void> {
   const now = await records.read(dispatch);
   if (now && isEnded(now.state)) await payOwed(outbox, dispatch);
   else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);

@@ -9,9 +9,9 @@ import type { Resources } from './resources.js';
 const HELD_LOOK_MS = 1_000;
 
 /**
- * What is woken when a place of this node gets free: only those that were refused for lack of one. A lane whose window is full would
- * take the place again at once, be refused by the gate again, and wake all others with it: with more lanes than places, lanes that
- * could work came to nothing for minutes.
+ * What is woken when a place of this node gets free: only those that were refused for lack of one. A lane whose window
+ * is full would take the place again at once, be refused by the gate again, and wake all others with it: with more
+ * lanes than places, lanes that could work came to nothing for minutes.
  */
 export const NODE = '@node';
 
@@ -33,7 +33,10 @@ export function laneDoor(
   return {
     async admit(token) {
       const [since, sinceNode] = [wakes.number(lane.account), wakes.number(NODE)];
-      const sleepFor = (ms: number) => ({ ok: false as const, sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal) });
+      const sleepFor = (ms: number) => ({
+        ok: false as const,
+        sleep: (signal: AbortSignal) => wakes.sleep(lane.account, since, ms, signal),
+      });
       const hold = await held();
       if (hold) return sleepFor(Math.min(HELD_LOOK_MS, wakeFallbackMs));
       if (!slots.take()) return { ok: false, sleep: (signal) => wakes.sleep(NODE, sinceNode, wakeFallbackMs, signal) };

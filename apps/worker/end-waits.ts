@@ -29,7 +29,10 @@ export async function endWaits(resources: Resources): Promise<number> {
   return ended;
 }
 
-/** Slots are always waited for: a --max-wait that is over ends only what the lane's window keeps, and only where no other lane takes it. */
+/**
+ * Slots are always waited for: a --max-wait that is over ends only what
+ * the lane's window keeps, and only where no other lane takes it.
+ */
 async function waitedOut(resources: Resources, record: DispatchRecord, now: number): Promise<Next | null> {
   const lane = laneById(resources.config, record.lane);
   if (record.waitUntil === null || record.waitUntil > now || !lane || (record.notBefore ?? 0) > now) return null;
@@ -37,7 +40,10 @@ async function waitedOut(resources: Resources, record: DispatchRecord, now: numb
   return refusal.ok || !shutsOut(refusal) ? null : deciderFor(resources, lane, refusal)(record);
 }
 
-function nextBound({ startBy, endBy, startedAt }: { startBy: number | null; endBy: number | null; startedAt: number | null }, now: number): number {
+function nextBound(
+  { startBy, endBy, startedAt }: { startBy: number | null; endBy: number | null; startedAt: number | null },
+  now: number,
+): number {
   const bounds = [startedAt === null ? startBy : null, endBy].filter((at): at is number => at !== null && at > now);
   return Math.min(now + LOOK_AGAIN_MS, ...bounds);
 }

@@ -31,7 +31,11 @@ export function every(ms: number, name: string, work: () => Promise<unknown>, lo
       try {
         await work();
       } catch (error) {
-        if (!stopped) log.warn({ error: error instanceof Error ? error.message : String(error) }, `${name} failed; it is tried again`);
+        if (!stopped)
+          log.warn(
+            { error: error instanceof Error ? error.message : String(error) },
+            `${name} failed; it is tried again`,
+          );
       }
       roundAt = performance.now();
     });

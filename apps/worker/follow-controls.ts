@@ -15,7 +15,13 @@ export interface FollowedControls {
  * @param heard called each time it was read
  * @param raised called when there may be more than before: whoever found the node full asks again
  */
-export async function followControls(redis: Redis, config: Config, raised: () => void, heard: () => void, log: Log): Promise<FollowedControls> {
+export async function followControls(
+  redis: Redis,
+  config: Config,
+  raised: () => void,
+  heard: () => void,
+  log: Log,
+): Promise<FollowedControls> {
   const controls = openControls(redis, config);
   let atOnce = config.slots.node;
   const read = async (): Promise<void> => {
@@ -26,7 +32,12 @@ export async function followControls(redis: Redis, config: Config, raised: () =>
   };
   const quietly = (): void => {
     // The next heartbeat reads again.
-    read().catch((error: unknown) => log.warn({ error: error instanceof Error ? error.message : String(error) }, 'what persons have said could not be read'));
+    read().catch((error: unknown) =>
+      log.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'what persons have said could not be read',
+      ),
+    );
   };
   const listening = await listen(redis, 'controls', keys.channels.control, quietly, quietly);
   await read();

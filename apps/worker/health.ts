@@ -5,14 +5,25 @@ import type { Repeated } from './every.js';
 /** What is repeated every few seconds and did not come round for so long stands somewhere, ms. */
 const STUCK_MS = 60_000;
 
-/** By what was done, not by what is connected. Nothing but the Redis is blamed while that is away, or has only just come back. */
-export function healthOf(pulse: Pick<Pulse, 'awayMs' | 'answersMs'>, lanes: HealthData['lanes'], rounds: Readonly<Record<string, Pick<Repeated, 'sinceRound'>>>): HealthData {
+/**
+ * By what was done, not by what is connected. Nothing but the Redis
+ * is blamed while that is away, or has only just come back.
+ */
+export function healthOf(
+  pulse: Pick<Pulse, 'awayMs' | 'answersMs'>,
+  lanes: HealthData['lanes'],
+  rounds: Readonly<Record<string, Pick<Repeated, 'sinceRound'>>>,
+): HealthData {
   const away = pulse.awayMs();
   if (away !== null) return { problems: [`Redis has not answered for ${seconds(away)}`], lanes };
-  const stuck = Object.entries(rounds).filter(([, round]) => Math.min(round.sinceRound(), pulse.answersMs()) >= STUCK_MS);
+  const stuck = Object.entries(rounds).filter(
+    ([, round]) => Math.min(round.sinceRound(), pulse.answersMs()) >= STUCK_MS,
+  );
   return {
     problems: [
-      ...lanes.filter(({ deaf }) => deaf).map(({ queue, silentMs }) => `the worker of ${queue} has asked for no ticket for ${seconds(silentMs)}`),
+      ...lanes
+        .filter(({ deaf }) => deaf)
+        .map(({ queue, silentMs }) => `the worker of ${queue} has asked for no ticket for ${seconds(silentMs)}`),
       ...stuck.map(([name, round]) => `${name} has not come round for ${seconds(round.sinceRound())}`),
     ],
     lanes,

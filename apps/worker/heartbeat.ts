@@ -4,8 +4,9 @@ import { laneById, type Resources } from './resources.js';
 import type { Roster } from './roster.js';
 
 /**
- * Renews the lease of every run tended here, and reads cancels again: their messages are lost while Redis is away. An agent
- * whose attempt the record has gone beyond (this node was taken for gone) spends points that nobody counts: it is ended.
+ * Renews the lease of every run tended here, and reads cancels again: their messages are lost while Redis is away. An
+ * agent whose attempt the record has gone beyond (this node was
+ * taken for gone) spends points that nobody counts: it is ended.
  */
 export async function heartbeat({ records, gate, config, node, log }: Resources, roster: Roster): Promise<void> {
   for (const tender of roster.all()) {
@@ -16,12 +17,28 @@ export async function heartbeat({ records, gate, config, node, log }: Resources,
     const lane = laneById(config, record.lane);
     if (!lane || record.state !== 'running') continue;
     const { class: of, project } = record;
-    const answer = await gate.renew({ dispatch: record.id, attempt: tender.attempt, lane, node, class: of, project, cost: record.cost, ttlMs: boundLease(record, config) });
-    if (answer === 'made') log.warn({ dispatch: record.id, attempt: tender.attempt }, 'the reservation of a running agent was missing and was made again');
+    const answer = await gate.renew({
+      dispatch: record.id,
+      attempt: tender.attempt,
+      lane,
+      node,
+      class: of,
+      project,
+      cost: record.cost,
+      ttlMs: boundLease(record, config),
+    });
+    if (answer === 'made')
+      log.warn(
+        { dispatch: record.id, attempt: tender.attempt },
+        'the reservation of a running agent was missing and was made again',
+      );
   }
 }
 
 /** Not: before it, which a Redis that fell back says for a moment. */
 function isBeyond(record: DispatchRecord, attempt: number, node: string): boolean {
-  return record.attempt > attempt || (record.attempt === attempt && (isEnded(record.state) || (record.state === 'running' && record.node !== node)));
+  return (
+    record.attempt > attempt ||
+    (record.attempt === attempt && (isEnded(record.state) || (record.state === 'running' && record.node !== node)))
+  );
 }

@@ -7,9 +7,9 @@ import type { Log } from './resources.js';
 export type Fetcher = { close(force?: boolean): Promise<void>; waitUntilReady(): Promise<unknown> };
 
 /**
- * The queue workers of this node, judged by what they do: whatever became of a connection, of a command that was lost in a bounce, or
- * of BullMQ's loop, one that asks for no ticket any more is replaced. A loop that lives asks the gate or waits for a ticket, and
- * both come round every few seconds; what it does then is for the gate to say.
+ * The queue workers of this node, judged by what they do: whatever became of a connection, of a command that was lost
+ * in a bounce, or of BullMQ's loop, one that asks for no ticket any more is replaced. A loop that lives asks the gate
+ * or waits for a ticket, and both come round every few seconds; what it does then is for the gate to say.
  *
  *   at work ──no sign for deafMs, and Redis answered all the time──▶ suspect ──none until the next look──▶ deaf: closed beside,
  *      ▲                                                               └──a sign──▶ at work                      another begins
@@ -26,7 +26,14 @@ export interface LaneKeeper {
   close(): Promise<void>;
 }
 
-type Kept = { queue: string; make: (sign: () => void) => Fetcher; fetcher: Fetcher; signAt: number; /** Of which sign the last look found that it was too long ago. */ suspect: number | null; replaced: number };
+type Kept = {
+  queue: string;
+  make: (sign: () => void) => Fetcher;
+  fetcher: Fetcher;
+  signAt: number;
+  /** Of which sign the last look found that it was too long ago. */ suspect: number | null;
+  replaced: number;
+};
 
 export function laneKeeper(deafMs: number, pulse: Pick<Pulse, 'answersMs'>, log: Log): LaneKeeper {
   const now = (): number => performance.now();
@@ -36,7 +43,12 @@ export function laneKeeper(deafMs: number, pulse: Pick<Pulse, 'answersMs'>, log:
   let closing = false;
 
   const begin = (one: Pick<Kept, 'queue' | 'make' | 'replaced'>): Kept => {
-    const here: Kept = { ...one, signAt: now(), suspect: null, fetcher: { close: () => Promise.resolve(), waitUntilReady: () => Promise.resolve() } };
+    const here: Kept = {
+      ...one,
+      signAt: now(),
+      suspect: null,
+      fetcher: { close: () => Promise.resolve(), waitUntilReady: () => Promise.resolve() },
+    };
     here.fetcher = one.make(() => {
       here.signAt = now();
     });
@@ -58,7 +70,10 @@ export function laneKeeper(deafMs: number, pulse: Pick<Pulse, 'answersMs'>, log:
           one.suspect = isSilent(one) ? one.signAt : null;
           continue;
         }
-        log.error({ queue: one.queue, silentMs: Math.round(now() - one.signAt), replaced: one.replaced + 1 }, 'a queue worker asked for no ticket any more although Redis answers: another takes its place');
+        log.error(
+          { queue: one.queue, silentMs: Math.round(now() - one.signAt), replaced: one.replaced + 1 },
+          'a queue worker asked for no ticket any more although Redis answers: another takes its place',
+        );
         kept[at] = begin({ queue: one.queue, make: one.make, replaced: one.replaced + 1 });
         const left = one.fetcher.close(true).catch(() => undefined);
         leaving.add(left);
@@ -66,7 +81,13 @@ export function laneKeeper(deafMs: number, pulse: Pick<Pulse, 'answersMs'>, log:
       }
       await Promise.resolve();
     },
-    states: () => kept.map((one) => ({ queue: one.queue, silentMs: Math.round(now() - one.signAt), deaf: isDeaf(one), replaced: one.replaced })),
+    states: () =>
+      kept.map((one) => ({
+        queue: one.queue,
+        silentMs: Math.round(now() - one.signAt),
+        deaf: isDeaf(one),
+        replaced: one.replaced,
+      })),
     async close() {
       closing = true;
       await within(STOP_BOUND_MS, Promise.all([...kept.map(({ fetcher }) => fetcher.close()), ...leaving]));

@@ -50,8 +50,8 @@ export function laneWorker(
       drainDelay: Math.min(Math.max(wakeFallbackMs / 1_000, 1), 5),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
-      // Without it a worker was seen to sleep past its first ticket (6.7.0; not met again in 5,000 starts). With it BullMQ waits by whole
-      // seconds, so a retry starts up to 1 s late.
+      // Without it a worker was seen to sleep past its first ticket (6.7.0; not met again in 5,000 starts). With it
+      // BullMQ waits by whole seconds, so a retry starts up to 1 s late.
       skipVersionCheck: true,
     },
     gatedBackend(watched),

@@ -12,10 +12,11 @@ import { environmentHere } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 
 /**
- * A node is here as long as its worker says so, and by its lease. One that has said nothing for `lostAfterMs` is taken for gone
- * with what ran on it: its attempts are `lost`, their points settle, and what any node may do begins again elsewhere. A
- * dispatch that has a folder belongs to the box that has it: it waits for that, or, where it may have written, for a look.
- * Should the node come back, what it brings of a lost attempt is evidence (`fenced`), never the answer.
+ * A node is here as long as its worker says so, and by its lease. One that has said nothing for `lostAfterMs` is taken
+ * for gone with what ran on it: its attempts are `lost`, their points settle, and what any node may do begins again
+ * elsewhere. A dispatch that has a folder belongs to the box that has it: it waits for that, or, where it may have
+ * written, for a look. Should the node come back, what it brings
+ * of a lost attempt is evidence (`fenced`), never the answer.
  */
 export async function tellOfNode({ redis, node, clock }: Resources): Promise<void> {
   await redis.zadd(keys.nodes, clock() + (await redisOffset(redis, clock)), node);
@@ -25,7 +26,9 @@ export async function tellOfNode({ redis, node, clock }: Resources): Promise<voi
 export async function loseNodes(resources: Resources): Promise<number> {
   const { redis, node, config, clock, log } = resources;
   const now = clock() + (await redisOffset(redis, clock));
-  const silent = (await redis.zrangebyscore(keys.nodes, '-inf', now - config.timing.lostAfterMs)).filter((other) => other !== node);
+  const silent = (await redis.zrangebyscore(keys.nodes, '-inf', now - config.timing.lostAfterMs)).filter(
+    (other) => other !== node,
+  );
   let lost = 0;
   for (const other of silent) {
     if ((await redis.exists(keys.node(other))) === 1) continue;
@@ -69,7 +72,15 @@ async function loseRun(resources: Resources, id: string, node: string): Promise<
 function lostEnd(record: DispatchRecord, node: string, now: number): RunEnd {
   const failure = { class: 'killed' as const, words: `node ${node} is gone` };
   return {
-    reading: { ok: false, failure, partial: null, usage: null, began: 'unknown', session: record.progress?.session ?? null, toolCalls: 0 },
+    reading: {
+      ok: false,
+      failure,
+      partial: null,
+      usage: null,
+      began: 'unknown',
+      session: record.progress?.session ?? null,
+      toolCalls: 0,
+    },
     interrupted: true,
     lost: true,
     cancelled: false,

@@ -5,9 +5,9 @@ import { environmentHere, prepareRun } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 
 /**
- * What is done about a run whose folder somebody removed, or a bad disk spoiled. Beside an agent that may be at work nothing is
- * started: the attempt gets a new folder that is claimed from the first moment by nobody who lives. Whoever tends that one ends
- * what still runs, and tells the attempt as interrupted.
+ * What is done about a run whose folder somebody removed, or a bad disk spoiled. Beside an agent that may be at work
+ * nothing is started: the attempt gets a new folder that is claimed from the first moment by nobody who lives. Whoever
+ * tends that one ends what still runs, and tells the attempt as interrupted.
  */
 export async function remakeRun(resources: Resources, record: DispatchRecord): Promise<string | null> {
   const lane = laneById(resources.config, record.lane);
@@ -42,6 +42,9 @@ async function isReadable(read: () => Promise<unknown>): Promise<boolean> {
 /** @returns where the spoilt folder is kept for a look */
 export async function setAside({ folders, log }: Resources, id: string, file: string): Promise<string> {
   const aside = await setAsideRun(folders.runs, id);
-  log.error({ attempt: id, file, aside }, 'a run folder can not be read: it is set aside, and the attempt is told as interrupted');
+  log.error(
+    { attempt: id, file, aside },
+    'a run folder can not be read: it is set aside, and the attempt is told as interrupted',
+  );
   return aside;
 }

@@ -38,7 +38,9 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
   };
   const quietly = async (work: () => Promise<void>): Promise<void> => {
     // A meter that could not be read only ages; the run's own result never waits for it or fails with it.
-    await work().catch((error: unknown) => log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a reading was lost'));
+    await work().catch((error: unknown) =>
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a reading was lost'),
+    );
   };
   return {
     claudeEvent: (lane, info, seenAt) =>
@@ -47,7 +49,8 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
         const probe = readRateLimitEvent(info, { account: lane.account, seenAt: seenAt + offsetMs, now });
         if (probe.kind === 'dark') return;
         const { overage } = probe.reading;
-        // It never names the windows of some models, nor amounts of money: those keep what the usage endpoint said of them.
+        // It never names the windows of some models, nor amounts of
+        // money: those keep what the usage endpoint said of them.
         await take({ ...probe.reading, complete: false, overage: overage?.enabled === true ? overage : null });
       }),
     codexRun: (lane, environment) =>
@@ -57,9 +60,11 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
       }),
     async codexIdle(lane, whole) {
       const probe = await codex(lane, { whole });
-      // The same again would wake everybody who was refused, for nothing. Nobody knows it any more after a loss of Redis.
+      // The same again would wake everybody who was refused, for
+      // nothing. Nobody knows it any more after a loss of Redis.
       if (probe.kind !== 'reading') return probe;
-      const known = last.get(lane.account) === nameOf(probe.reading) && (await gate.snapshot(lane.account)).reading !== null;
+      const known =
+        last.get(lane.account) === nameOf(probe.reading) && (await gate.snapshot(lane.account)).reading !== null;
       if (!known) await take(probe.reading);
       return probe;
     },
@@ -69,5 +74,14 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
 
 /** Names a reading by what the vendor wrote, to the second: the offset between the clocks jitters. */
 function nameOf({ source, writtenAt, windows, reached }: Reading): string {
-  return JSON.stringify([source, Math.round(writtenAt / 2000), reached?.flag ?? null, windows.map(({ id, usedPercent, resetsAt }) => [id, usedPercent, resetsAt === null ? null : Math.round(resetsAt / 60_000)])]);
+  return JSON.stringify([
+    source,
+    Math.round(writtenAt / 2000),
+    reached?.flag ?? null,
+    windows.map(({ id, usedPercent, resetsAt }) => [
+      id,
+      usedPercent,
+      resetsAt === null ? null : Math.round(resetsAt / 60_000),
+    ]),
+  ]);
 }

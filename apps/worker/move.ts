@@ -4,11 +4,17 @@ import type { Next } from '#queue';
 import { payOwed } from '#receipts';
 import type { Resources } from './resources.js';
 
-/** Moves or ends a dispatch that waits, and does what is owed then: its new ticket, or its line. False: it waits no more. */
+/**
+ * Moves or ends a dispatch that waits, and does what is owed
+ * then: its new ticket, or its line. False: it waits no more.
+ */
 export async function move(resources: Resources, record: DispatchRecord, next: Next, why: string): Promise<boolean> {
   const { transitions, records, tickets, log } = resources;
   if (!(await transitions.change(record, next))) return false;
-  log.info({ dispatch: record.id, from: record.lane, to: next.change.lane ?? next.state, why }, 'waiting work was decided again');
+  log.info(
+    { dispatch: record.id, from: record.lane, to: next.change.lane ?? next.state, why },
+    'waiting work was decided again',
+  );
   const now = await records.read(record.id);
   if (now && isEnded(now.state)) await payOwed(resources.outbox, record.id);
   else if (now && now.state !== 'running') await tickets.add([now]);

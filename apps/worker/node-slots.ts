@@ -17,7 +17,11 @@ export interface NodeSlots {
  * @param freed called when a place got free although somebody was refused for lack of one since the last call:
  *   without that condition two lanes of a shut node would wake each other for ever
  */
-export function nodeSlots(limit: () => number, running: () => number, freed: () => void): NodeSlots & { runEnded(): void } {
+export function nodeSlots(
+  limit: () => number,
+  running: () => number,
+  freed: () => void,
+): NodeSlots & { runEnded(): void } {
   let opening = 0;
   let refused = false;
   const tell = (): void => {

@@ -17,13 +17,21 @@ import { boundLease } from './bound-lease.js';
  * The folder comes before the record says running: a record without a folder is the one state that no scan can
  * finish. A ticket that doesn't fit is dropped without a word; the record decides, tickets are only the order.
  */
-export function ticketOpener(resources: Resources, lane: LaneConfig, slots: NodeSlots, roster: Roster): (job: Job<TicketData>, token: string) => Promise<void> {
+export function ticketOpener(
+  resources: Resources,
+  lane: LaneConfig,
+  slots: NodeSlots,
+  roster: Roster,
+): (job: Job<TicketData>, token: string) => Promise<void> {
   const { records, gate, transitions, config, node, clock, log, costs, places } = resources;
 
   /** It could never be started here: opened again and again, its ticket would only cost. */
   const endUnstartable = async (id: string, attempt: number, error: ErrorBody): Promise<boolean> => {
     const record = await records.read(id);
-    return record?.attempt === attempt && (await move(resources, record, { state: 'failed', event: 'failed', change: { error } }, error.message));
+    return (
+      record?.attempt === attempt &&
+      (await move(resources, record, { state: 'failed', event: 'failed', change: { error } }, error.message))
+    );
   };
 
   return async (job, token) => {
@@ -100,7 +108,11 @@ export function ticketOpener(resources: Resources, lane: LaneConfig, slots: Node
     } catch (error) {
       await giveBack().catch(() => {});
       if (error instanceof CmoError && (await endUnstartable(id, attempt, error.body))) return;
-      if (!(error instanceof WaitingError)) log.error({ dispatch: id, attempt, error: String(error) }, 'a ticket could not be opened; the sweeper adds it again');
+      if (!(error instanceof WaitingError))
+        log.error(
+          { dispatch: id, attempt, error: String(error) },
+          'a ticket could not be opened; the sweeper adds it again',
+        );
       throw error;
     } finally {
       if (entered) places.leave(key);

@@ -18,7 +18,10 @@ export function withinDeadline(next: Next, record: DispatchRecord, timedOut: boo
   const from = Math.max(now, (again ? next.change.notBefore : null) ?? now);
   if (endBy > from || !(again || timedOut)) return next;
   const ended = pastDeadline(record, endBy);
-  return { ...ended, change: { ...ended.change, needsLook: (next.change.needsLook ?? false) || (ended.change.needsLook ?? false) } };
+  return {
+    ...ended,
+    change: { ...ended.change, needsLook: (next.change.needsLook ?? false) || (ended.change.needsLook ?? false) },
+  };
 }
 
 /** The attempt's own wall clock, cut to what is left of the dispatch, ms. */
@@ -27,6 +30,12 @@ export function wallClock(timeoutMs: number, { endBy }: Pick<DispatchRecord, 'en
 }
 
 function pastDeadline(record: DispatchRecord, endBy: number): Next {
-  const error = errorBody('CMO_E_TIMED_OUT', `its --deadline passed: ${new Date(endBy).toISOString()}`, { fix: 'give it more with a later --deadline' });
-  return { state: 'timed_out', event: 'timed-out', change: { error, needsLook: record.access === 'write' && beganBefore(record) } };
+  const error = errorBody('CMO_E_TIMED_OUT', `its --deadline passed: ${new Date(endBy).toISOString()}`, {
+    fix: 'give it more with a later --deadline',
+  });
+  return {
+    state: 'timed_out',
+    event: 'timed-out',
+    change: { error, needsLook: record.access === 'write' && beganBefore(record) },
+  };
 }

@@ -5,7 +5,12 @@ import type { RunPlan } from '#runner';
  * The tokens of this attempt alone. A resumed codex thread reports the sum of all its turns, those of earlier attempts
  * included (seen with 0.171); claude reports each run by itself.
  */
-export function ownUsage(plan: Pick<RunPlan, 'kind' | 'resumed'>, session: string | null, usage: Usage, history: readonly PastAttempt[]): Usage {
+export function ownUsage(
+  plan: Pick<RunPlan, 'kind' | 'resumed'>,
+  session: string | null,
+  usage: Usage,
+  history: readonly PastAttempt[],
+): Usage {
   if (usage === null || !plan.resumed || plan.kind !== 'codex') return usage;
   return history
     .filter((past) => past.session === session && past.usage !== null)

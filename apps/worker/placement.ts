@@ -12,7 +12,15 @@ import { takeUpOn } from './take-up.js';
  * @param attempt the number the dispatch gets when it is queued again
  * @param takeUp how it would begin where it was
  */
-export function placement(record: DispatchRecord, decision: Decision, attempt: number, config: Config, now: number, event: string, takeUp: TakeUp | null = record.takeUp): Next {
+export function placement(
+  record: DispatchRecord,
+  decision: Decision,
+  attempt: number,
+  config: Config,
+  now: number,
+  event: string,
+  takeUp: TakeUp | null = record.takeUp,
+): Next {
   const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
   const lane = laneById(config, laneId);
   const mayWait = decision.ok || record.waitUntil === null || record.waitUntil > now;
@@ -20,13 +28,25 @@ export function placement(record: DispatchRecord, decision: Decision, attempt: n
     return {
       state: 'queued',
       event,
-      change: { attempt, lane: lane.id, account: lane.account, tier: decision.tier, cost: laneCost(lane), notBefore: notYet(record, now), decision, takeUp: takeUpOn(lane.id, takeUp, record) },
+      change: {
+        attempt,
+        lane: lane.id,
+        account: lane.account,
+        tier: decision.tier,
+        cost: laneCost(lane),
+        notBefore: notYet(record, now),
+        decision,
+        takeUp: takeUpOn(lane.id, takeUp, record),
+      },
     };
   }
   return { state: 'deferred', event: 'deferred', change: { decision, error: deferral(decision) } };
 }
 
-/** Why a dispatch leaves its lane, and for which event of a window, where it was one. `closing`: the one that its own delivery makes. */
+/**
+ * Why a dispatch leaves its lane, and for which event of a window,
+ * where it was one. `closing`: the one that its own delivery makes.
+ */
 export type Leaving = { from: string; why: string; event: WindowEvent | 'closing' | null };
 
 /** The same next state, with the move noted in its decision and the lane kept out as long as the event is on. */
@@ -34,8 +54,12 @@ export function rerouted(next: Next, record: DispatchRecord, { from, why, event 
   const { decision, lane } = next.change;
   if (decision === undefined) return next;
   const before = record.decision.notes.filter((note) => note.startsWith(NOTE));
-  if (lane === undefined || lane === from) return { ...next, change: { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before] } } };
-  const change = { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before, `${NOTE}${from}:${why}`] } };
+  if (lane === undefined || lane === from)
+    return { ...next, change: { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before] } } };
+  const change = {
+    ...next.change,
+    decision: { ...decision, notes: [...decision.notes, ...before, `${NOTE}${from}:${why}`] },
+  };
   if (event === 'closing') return { ...next, change, leaves: from };
   return { ...next, change: { ...change, left: leaving(record.left, from, event) } };
 }

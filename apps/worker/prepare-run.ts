@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attemptId, CmoError, DEFAULT_TIMEOUT_MS, errorBody, type Access, type Decision, type DispatchRecord, type LaneConfig, type TakeUp } from '#contract';
+import {
+  attemptId,
+  CmoError,
+  DEFAULT_TIMEOUT_MS,
+  errorBody,
+  type Access,
+  type Decision,
+  type DispatchRecord,
+  type LaneConfig,
+  type TakeUp,
+} from '#contract';
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
 import { ANY_NODE } from '#store';
@@ -16,10 +26,13 @@ import { takeUpOn } from './take-up.js';
 export type Environment = Record<string, string>;
 
 /**
- * The environment that an attempt of this record gets here. Work for any node has its sender's toolchain on its sender's node;
- * elsewhere those paths mean nothing, so it has this node's own, with what was sent besides.
+ * The environment that an attempt of this record gets here. Work for any node has its sender's toolchain on its
+ * sender's node; elsewhere those paths mean nothing, so it has this node's own, with what was sent besides.
  */
-export async function environmentHere(resources: Pick<Resources, 'records' | 'node' | 'environment'>, record: Pick<DispatchRecord, 'id' | 'home' | 'request'>): Promise<Environment> {
+export async function environmentHere(
+  resources: Pick<Resources, 'records' | 'node' | 'environment'>,
+  record: Pick<DispatchRecord, 'id' | 'home' | 'request'>,
+): Promise<Environment> {
   const submitted = await submittedEnvironment(resources, record.id);
   if (record.home !== ANY_NODE || record.request.origin === resources.node) return submitted;
   const theirs = captureEnvironment(submitted, { names: [], values: {} }).env;
@@ -27,7 +40,10 @@ export async function environmentHere(resources: Pick<Resources, 'records' | 'no
   return { ...besides, ...captureEnvironment(resources.environment, { names: [], values: {} }).env };
 }
 
-/** Where an agent works that has no folder: its own empty one, the same for all its attempts, since a session belongs to its folder. */
+/**
+ * Where an agent works that has no folder: its own empty one, the
+ * same for all its attempts, since a session belongs to its folder.
+ */
 export function textFolder(runs: string, dispatch: string): string {
   return join(runs, 'text', dispatch);
 }
@@ -39,19 +55,39 @@ export async function submittedEnvironment({ records }: Pick<Resources, 'records
 }
 
 /** The whole environment of the attempt's CLI. What was captured for another lane's passEnv stays out of this one. */
-export function environmentOf({ config }: Pick<Resources, 'config'>, submitted: Environment, lane: LaneConfig, attempt: string, access: Access): Environment {
+export function environmentOf(
+  { config }: Pick<Resources, 'config'>,
+  submitted: Environment,
+  lane: LaneConfig,
+  attempt: string,
+  access: Access,
+): Environment {
   const root = process.getuid?.() === 0;
   const others = config.lanes.filter(({ id }) => id !== lane.id).flatMap(({ passEnv }) => passEnv);
   const named = Object.keys(submitted).filter((name) => !others.includes(name));
-  return childEnvironment({ submitted, lane, adapterEnv: adapterFor(lane.kind).envFor({ access, root }), mark: attempt, named });
+  return childEnvironment({
+    submitted,
+    lane,
+    adapterEnv: adapterFor(lane.kind).envFor({ access, root }),
+    mark: attempt,
+    named,
+  });
 }
 
 /**
  * Makes the run folder of the record's attempt: everything a supervisor and a successor need, and no claim.
- * @param lost the attempt was started already, and its folder was removed by somebody: nothing may start from the new one
+ * @param lost the attempt was started already, and its folder
+ * was removed by somebody: nothing may start from the new one
  * @returns its path; a folder that stands there already is kept as it is
  */
-export async function prepareRun(resources: Resources, record: DispatchRecord, lane: LaneConfig, decision: Extract<Decision, { ok: true }>, submitted: Environment, lost = false): Promise<string> {
+export async function prepareRun(
+  resources: Resources,
+  record: DispatchRecord,
+  lane: LaneConfig,
+  decision: Extract<Decision, { ok: true }>,
+  submitted: Environment,
+  lost = false,
+): Promise<string> {
   const { records, folders, config, node, clock } = resources;
   const id = attemptId(record.id, record.attempt);
   const [prompt, schema, before] = await Promise.all([
@@ -59,7 +95,8 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     wholeText(records, record.id, 'schema'),
     record.access === 'write' && !lost ? diffStat(record.request.cwd, submitted['PATH'] ?? '') : null,
   ]);
-  if (prompt === null) throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
+  if (prompt === null)
+    throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
 
   const cwd = record.home === ANY_NODE ? textFolder(folders.runs, record.id) : record.request.cwd;
   if (record.home === ANY_NODE) await mkdir(cwd, { recursive: true, mode: 0o700 });
@@ -78,7 +115,11 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     access: record.access,
     fullAccess: record.request.fullAccess ?? false,
     cwd,
-    files: { folder, lastMessage: join(folder, 'last-message'), schema: given === null ? null : join(folder, 'schema-given.json') },
+    files: {
+      folder,
+      lastMessage: join(folder, 'last-message'),
+      schema: given === null ? null : join(folder, 'schema-given.json'),
+    },
     schemaText: given,
     newSession: fresh,
     resume,
@@ -105,7 +146,13 @@ export async function prepareRun(resources: Resources, record: DispatchRecord, l
     endpoint: endpointOf(lane)?.host ?? null,
   };
   const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
-  const made = await makeRun(folders.runs, { plan, prompt: promptOf(prompt, decision, takeUp, partial), schemaText: schema ?? undefined, givenSchemaText: given ?? undefined, lost });
+  const made = await makeRun(folders.runs, {
+    plan,
+    prompt: promptOf(prompt, decision, takeUp, partial),
+    schemaText: schema ?? undefined,
+    givenSchemaText: given ?? undefined,
+    lost,
+  });
   return made.folder;
 }
 
@@ -114,7 +161,11 @@ async function wholeText(records: Resources['records'], id: string, kind: 'promp
   const stored = await records.text(id, kind);
   if (!stored?.cut) return stored?.text ?? null;
   const { node, file } = stored.cut;
-  throw new CmoError(errorBody('CMO_E_FAILED', `its ${kind} is not here: it is blobs/${file} in the state folder of ${node}`, { fix: 'submit it again' }));
+  throw new CmoError(
+    errorBody('CMO_E_FAILED', `its ${kind} is not here: it is blobs/${file} in the state folder of ${node}`, {
+      fix: 'submit it again',
+    }),
+  );
 }
 
 /** A session stays on the lane and the node where its files are; elsewhere the work of a writer goes on without it. */
@@ -142,7 +193,12 @@ function takesUpOf(takeUp: TakeUp | null, record: DispatchRecord, lane: string):
  * A session that goes on holds the task already and is told only what happened. Else it is the person's own words, with
  * nothing added but what a reviewer on the producer's vendor, or whoever carries work on, has to know.
  */
-function promptOf(prompt: string, decision: Extract<Decision, { ok: true }>, takeUp: TakeUp | null, partial: string | null): string {
+function promptOf(
+  prompt: string,
+  decision: Extract<Decision, { ok: true }>,
+  takeUp: TakeUp | null,
+  partial: string | null,
+): string {
   if (takeUp?.how === 'resume') return resumeNotice();
   if (takeUp?.how === 'repair') return repairNotice(takeUp.problems);
   const parts = [prompt];

@@ -14,14 +14,26 @@ export interface ProgressTeller {
  * Keeps the record's picture of a running attempt young: at once when the vendor's session is known, then at most every
  * three seconds and only when something changed. Never waited for: a Redis that is away must not hold up a watchdog.
  */
-export function progressTeller({ transitions, node, clock, log }: Pick<Resources, 'transitions' | 'node' | 'clock' | 'log'>, run: Pick<RunRef, 'id' | 'attempt'>, beside: () => string[]): ProgressTeller {
+export function progressTeller(
+  { transitions, node, clock, log }: Pick<Resources, 'transitions' | 'node' | 'clock' | 'log'>,
+  run: Pick<RunRef, 'id' | 'attempt'>,
+  beside: () => string[],
+): ProgressTeller {
   let told = { text: '', movedAt: 0, session: null as string | null, at: clock() };
   let underWay = false;
   return {
     tell({ session, steps, tools, toolsRunning, outputTokens }, movedAt) {
       const now = clock();
       const others = beside();
-      const progress = { attempt: run.attempt, session, steps, tools, toolsRunning, outputTokens, ...(others.length > 0 && { beside: others }) };
+      const progress = {
+        attempt: run.attempt,
+        session,
+        steps,
+        tools,
+        toolsRunning,
+        outputTokens,
+        ...(others.length > 0 && { beside: others }),
+      };
       const text = JSON.stringify(progress);
       const news = text !== told.text || movedAt !== told.movedAt;
       const due = now - told.at >= TELL_MS || (session !== null && told.session === null);
@@ -31,7 +43,10 @@ export function progressTeller({ transitions, node, clock, log }: Pick<Resources
       void transitions
         .progress(run.id, node, now - movedAt, progress)
         .catch((error: unknown) => {
-          log.warn({ dispatch: run.id, error: error instanceof Error ? error.message : String(error) }, 'progress was not noted');
+          log.warn(
+            { dispatch: run.id, error: error instanceof Error ? error.message : String(error) },
+            'progress was not noted',
+          );
           return false;
         })
         .then((noted) => {

@@ -10,7 +10,10 @@ const PER_PASS = 500;
 export type Rebalanced = {
   /** How many moved or ended. */
   changed: number;
-  /** When to look again: somebody may wait no longer then, or another lane opens, ms; Infinity: nothing is known to come. */
+  /**
+   * When to look again: somebody may wait no longer then, or
+   * another lane opens, ms; Infinity: nothing is known to come.
+   */
   soonest: number;
   /** Where in the line the next pass goes on; 0: this one came to its end. */
   next: number;
@@ -20,7 +23,13 @@ export type Rebalanced = {
  * Decides again for the work that waits in a lane that has closed, from a place in its line on.
  * @param from what stayed in the line in the passes before stands in front of it
  */
-export async function rebalance(resources: Resources, lane: LaneConfig, queue: string, refusal: Refusal, from = 0): Promise<Rebalanced> {
+export async function rebalance(
+  resources: Resources,
+  lane: LaneConfig,
+  queue: string,
+  refusal: Refusal,
+  from = 0,
+): Promise<Rebalanced> {
   const { redis, records, clock } = resources;
   const ids = await redis.zrange(keys.line(queue), String(from), String(from + PER_PASS - 1));
   const decideAgain = deciderFor(resources, lane, refusal);
@@ -37,8 +46,17 @@ export async function rebalance(resources: Resources, lane: LaneConfig, queue: s
 
 /** The next reset of a window of another account, or the end of its closing. */
 async function nextOpening({ gate, clock }: Resources, lane: LaneConfig): Promise<number> {
-  const others = await Promise.all(gate.accounts().filter((account) => account !== lane.account).map((account) => gate.snapshot(account)));
-  const times = others.flatMap(({ windows, closed, pauses }) => [closed?.until, ...windows.map(({ resetsAt }) => resetsAt), ...pauses.map(({ until }) => until)]);
+  const others = await Promise.all(
+    gate
+      .accounts()
+      .filter((account) => account !== lane.account)
+      .map((account) => gate.snapshot(account)),
+  );
+  const times = others.flatMap(({ windows, closed, pauses }) => [
+    closed?.until,
+    ...windows.map(({ resetsAt }) => resetsAt),
+    ...pauses.map(({ until }) => until),
+  ]);
   return Math.min(Infinity, ...times.filter((at): at is number => typeof at === 'number' && at > clock()));
 }
 
@@ -50,8 +68,9 @@ const TOLD_MS = 3_000;
 const SUBMIT_MS = 2_000;
 
 /**
- * Rebalances on the first refusal of each kind, when somebody's waiting ends or somebody came since, when something was told of
- * another account, and now and then while it lasts: a shut lane is refused every few seconds, and reading its line each time would cost more than the lane itself.
+ * Rebalances on the first refusal of each kind, when somebody's waiting ends or somebody came since, when something was
+ * told of another account, and now and then while it lasts: a shut lane is refused every
+ * few seconds, and reading its line each time would cost more than the lane itself.
  */
 export function rebalancer(resources: Resources, lane: LaneConfig, queue: string): (refusal: Refusal) => Promise<void> {
   const { wakes, gate } = resources;
@@ -62,7 +81,8 @@ export function rebalancer(resources: Resources, lane: LaneConfig, queue: string
   let last = never;
   let busy = false;
   // Decided at its submit by what was known then: it may have come between the closing and the last pass.
-  const somebodyCame = async (): Promise<boolean> => (await resources.redis.zcount(keys.line(queue), last.at - SUBMIT_MS, '+inf')) > 0;
+  const somebodyCame = async (): Promise<boolean> =>
+    (await resources.redis.zcount(keys.line(queue), last.at - SUBMIT_MS, '+inf')) > 0;
   return async (refusal) => {
     if (busy || !shutsOut(refusal)) return;
     busy = true;
@@ -79,7 +99,10 @@ export function rebalancer(resources: Resources, lane: LaneConfig, queue: string
       last = { ...last, from: next, again: next > 0 ? 0 : Math.min(last.again, soonest) };
     } catch (error) {
       last = never;
-      resources.log.warn({ lane: lane.id, error: error instanceof Error ? error.message : String(error) }, 'moving waiting work failed; it is tried again');
+      resources.log.warn(
+        { lane: lane.id, error: error instanceof Error ? error.message : String(error) },
+        'moving waiting work failed; it is tried again',
+      );
     } finally {
       busy = false;
     }

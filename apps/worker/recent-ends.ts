@@ -2,14 +2,17 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listRuns } from '#runner';
 
-/** A Redis that comes back with less has lost its last second, or what its replica lacked; a copy of its file may be older, ms. */
+/**
+ * A Redis that comes back with less has lost its last second, or
+ * what its replica lacked; a copy of its file may be older, ms.
+ */
 const KEPT_MS = 10 * 60_000;
 /** Folders looked at, the youngest dispatches first: a start must not take longer the more there is of history. */
 const MOST = 1_000;
 
 /**
- * Attempts whose delivery Redis may have forgotten: those that ended here lately. Their folders lie among the delivered, which no scan
- * looks at; another node would take their dispatches for waiting, and start them again.
+ * Attempts whose delivery Redis may have forgotten: those that ended here lately. Their folders lie among the
+ * delivered, which no scan looks at; another node would take their dispatches for waiting, and start them again.
  */
 export interface RecentEnds {
   note(attempt: string): void;

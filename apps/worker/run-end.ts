@@ -3,13 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunReading } from '#contract';
 import type { RunPlan, RunStatus } from '#runner';
-import { adapterFor, answerCheck, anyJson, sessionFacts, sessionsOf, type AnswerCheck, type ExitFacts, type RunReader } from '#vendors';
+import {
+  adapterFor,
+  answerCheck,
+  anyJson,
+  sessionFacts,
+  sessionsOf,
+  type AnswerCheck,
+  type ExitFacts,
+  type RunReader,
+} from '#vendors';
 import type { RunEnd } from './attempt-lines.js';
 import type { EndReason } from './watch.js';
 
 type Ended = Extract<RunStatus, { state: 'exited' }> | { state: 'dead'; startedAt: number };
 
-/** Gathers what is left of a run and lets the vendor's reader say what it came to. Our own reasons outrank its words. */
+/**
+ * Gathers what is left of a run and lets the vendor's reader say what it came to. Our own reasons outrank its words.
+ */
 export async function readRunEnd(input: {
   plan: RunPlan;
   folder: string;
@@ -23,7 +34,10 @@ export async function readRunEnd(input: {
   const { plan, folder, reader, ended, reason, schema, environment, clock } = input;
   const exit = ended.state === 'exited' ? ended.exit : null;
   const { session, cliVersion } = reader.progress();
-  const written = plan.kind === 'codex' && session !== null ? await sessionFacts(sessionsOf(environment), session, ended.startedAt) : null;
+  const written =
+    plan.kind === 'codex' && session !== null
+      ? await sessionFacts(sessionsOf(environment), session, ended.startedAt)
+      : null;
   const facts: ExitFacts = {
     exitCode: exit?.code ?? null,
     signal: exit?.signal ?? null,

@@ -14,18 +14,25 @@ import type { Roster } from './roster.js';
  *   unclaimed, the record runs it → a start to be finished: a tender starts the supervisor, the claim decides
  *   unclaimed, the record doesn't → nothing was started: voided, then removed
  *   can't be read any more        → set aside; what was started from it is ended and told as interrupted
- * and the other way round: a record that runs here without a folder goes back to the line, unless its agent is seen at work.
+ * and the other way round: a record that runs here without a
+ * folder goes back to the line, unless its agent is seen at work.
  */
 export async function scan(resources: Resources, roster: Roster): Promise<void> {
   const { folders } = resources;
   const runs = await listRuns(folders.runs);
-  await assertTended(resources, runs.filter(({ id }) => roster.has(id)));
+  await assertTended(
+    resources,
+    runs.filter(({ id }) => roster.has(id)),
+  );
   for (const run of runs) {
     if (roster.has(run.id) || roster.opening.has(run.id)) continue;
     // One folder that the disk doesn't let be read keeps no other, and no daemon from its start.
     await takeUp(resources, roster, run).catch((error: unknown) => {
       if (!isOfFiles(error)) throw error;
-      resources.log.error({ attempt: run.id, error: error.message }, 'a run folder can not be looked at; it is tried again');
+      resources.log.error(
+        { attempt: run.id, error: error.message },
+        'a run folder can not be looked at; it is tried again',
+      );
     });
   }
   await missingFolders(resources, roster);
@@ -59,7 +66,8 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
       return;
     case 'unclaimed':
       if (!runsHere) {
-        const waits = record && (record.state === 'queued' || record.state === 'retrying') && record.attempt === run.attempt;
+        const waits =
+          record && (record.state === 'queued' || record.state === 'retrying') && record.attempt === run.attempt;
         // Its ticket will be opened, and the folder be used then.
         if (waits) return;
         const { voided } = await voidClaim(run.folder);
@@ -86,27 +94,46 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
 
 async function assertTended(resources: Resources, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
-  const standing = await readStanding(resources.redis, runs.map(({ dispatch }) => dispatch));
+  const standing = await readStanding(
+    resources.redis,
+    runs.map(({ dispatch }) => dispatch),
+  );
   for (const [i, run] of runs.entries()) {
     const record = standing[i];
-    if (!record || isEnded(record.state) || record.attempt > run.attempt || (record.state === 'running' && record.attempt === run.attempt)) continue;
+    if (
+      !record ||
+      isEnded(record.state) ||
+      record.attempt > run.attempt ||
+      (record.state === 'running' && record.attempt === run.attempt)
+    )
+      continue;
     const { state } = await readStatus(run.folder);
     // Void: its tender is just putting it back into the line. Gone: it was delivered.
-    if (state === 'claimed' || state === 'running' || state === 'exited') await assertRun(resources, run, await readPlan(run.folder));
+    if (state === 'claimed' || state === 'running' || state === 'exited')
+      await assertRun(resources, run, await readPlan(run.folder));
   }
 }
 
 /**
- * After Redis was away: runs that were delivered lately, of which it may have forgotten that. Put back to running here, the scan
- * finds them among the delivered and repeats the delivery's third step.
+ * After Redis was away: runs that were delivered lately, of which it may have forgotten that. Put back to running here,
+ * the scan finds them among the delivered and repeats the delivery's third step.
  */
 export async function assertDelivered(resources: Resources, attempts: readonly string[]): Promise<void> {
   const runs = attempts.flatMap((id) => ((parsed) => (parsed ? [{ id, ...parsed }] : []))(parseAttemptId(id)));
   if (runs.length === 0) return;
-  const standing = await readStanding(resources.redis, runs.map(({ dispatch }) => dispatch));
+  const standing = await readStanding(
+    resources.redis,
+    runs.map(({ dispatch }) => dispatch),
+  );
   for (const [i, run] of runs.entries()) {
     const record = standing[i];
-    if (!record || isEnded(record.state) || record.attempt > run.attempt || (record.state === 'running' && record.attempt === run.attempt)) continue;
+    if (
+      !record ||
+      isEnded(record.state) ||
+      record.attempt > run.attempt ||
+      (record.state === 'running' && record.attempt === run.attempt)
+    )
+      continue;
     const found = findRun(resources.folders.runs, run.id);
     if (found?.where === 'done') await assertRun(resources, run, await readPlan(found.folder));
   }
@@ -129,7 +156,10 @@ async function missingFolders(resources: Resources, roster: Roster): Promise<voi
     }
     const remade = (await hasProcesses(key)) ? await remakeRun(resources, record) : null;
     if (remade !== null) {
-      log.error({ dispatch: id, attempt: record.attempt }, 'the run folder of an agent at work was removed: the agent is ended, and told as interrupted');
+      log.error(
+        { dispatch: id, attempt: record.attempt },
+        'the run folder of an agent at work was removed: the agent is ended, and told as interrupted',
+      );
       roster.tend({ id, attempt: record.attempt, folder: remade, adopted: true });
       continue;
     }

@@ -9,7 +9,8 @@ const PER_PASS = 2_000;
 
 /**
  * Repairs what a crash left between two steps: a waiting record without a ticket gets one, a dispatch line that is
- * owed is written, and what waited past its time ends. Races with nothing: a ticket too many is stale and costs one reservation.
+ * owed is written, and what waited past its time ends. Races with
+ * nothing: a ticket too many is stale and costs one reservation.
  */
 export async function sweep(resources: Resources): Promise<{ ticketsAdded: number; linesPaid: number }> {
   const now = resources.clock();
@@ -28,11 +29,12 @@ async function mendTickets({ redis, tickets, log }: Resources, now: number): Pro
   const there = await tickets.existing(waiting);
   const lacking = waiting.filter((_, i) => !there[i]);
   await tickets.add(lacking);
-  for (const { id, attempt } of lacking) log.warn({ dispatch: id, attempt }, 'a waiting dispatch had no ticket; it has one now');
+  for (const { id, attempt } of lacking)
+    log.warn({ dispatch: id, attempt }, 'a waiting dispatch had no ticket; it has one now');
   const pipeline = redis.pipeline();
   ids.forEach((id, i) => {
-    // Moved on, so that a deep queue isn't read again on each pass; XX: it may have started meanwhile. Only what has no record is
-    // taken off: anything else may be waiting again by now.
+    // Moved on, so that a deep queue isn't read again on each pass; XX: it may have started meanwhile. Only what has no
+    // record is taken off: anything else may be waiting again by now.
     if (found[i]) pipeline.zadd(keys.due, 'XX', now + LOOK_AGAIN_MS, id);
     else pipeline.zrem(keys.due, id);
   });

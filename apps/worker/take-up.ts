@@ -6,13 +6,22 @@ export function beganBefore(record: Pick<DispatchRecord, 'history'>): boolean {
   return record.history.some((past) => past.began !== 'no');
 }
 
-/** How the next attempt begins, after this one and by the policy's step. On which lane it will be is not settled here. */
-export function takeUpAfter(step: Exclude<NextStep, { kind: 'stop' }>, record: DispatchRecord, { plan }: Pick<AttemptFacts, 'plan'>, end: RunEnd): TakeUp | null {
+/**
+ * How the next attempt begins, after this one and by the policy's step. On which lane it will be is not settled here.
+ */
+export function takeUpAfter(
+  step: Exclude<NextStep, { kind: 'stop' }>,
+  record: DispatchRecord,
+  { plan }: Pick<AttemptFacts, 'plan'>,
+  end: RunEnd,
+): TakeUp | null {
   if (step.kind === 'switch') return step.continued ? { how: 'continue', from: plan.lane } : null;
   if (step.resume && end.resumable !== null) {
     const where = { lane: plan.lane, node: plan.node, session: end.resumable };
     const failure = failureOf(end);
-    return failure?.class === 'schema' ? { how: 'repair', ...where, problems: failure.words.replace(/^the answer does not fit the schema: /, '') } : { how: 'resume', ...where };
+    return failure?.class === 'schema'
+      ? { how: 'repair', ...where, problems: failure.words.replace(/^the answer does not fit the schema: /, '') }
+      : { how: 'resume', ...where };
   }
   // Nothing was done in it, so it may begin once more as it began; after that only the prompt alone is left.
   return beganOf(end) === 'no' ? record.takeUp : null;

@@ -32,7 +32,8 @@ import { Watch } from './watch.js';
 import { placeOf } from './work-places.js';
 
 /**
- * Watches one run: tails, ends it when a watchdog or a cancel says so, delivers. The same for a started and an adopted one.
+ * Watches one run: tails, ends it when a watchdog or a cancel
+ * says so, delivers. The same for a started and an adopted one.
  *
  *   unclaimed ──supervisor started──▶ running ──exit record, or its supervisor is gone──▶ delivered
  *       └──no supervisor, claim voided──▶ back to the line (nothing was started)
@@ -78,7 +79,14 @@ export function startTender(resources: Resources, run: RunRef): Tender {
     .run()
     .catch((error: unknown) => {
       // The scan takes it up again: everything a tender does may be repeated.
-      resources.log.error({ dispatch: run.id, attempt: run.attempt, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'tending failed; the next scan goes on');
+      resources.log.error(
+        {
+          dispatch: run.id,
+          attempt: run.attempt,
+          error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        },
+        'tending failed; the next scan goes on',
+      );
     })
     .finally(() => {
       clearTimeout(bound);
@@ -94,7 +102,10 @@ export function startTender(resources: Resources, run: RunRef): Tender {
       poke();
     },
     async kill() {
-      await endMarked({ marks: [attemptMark(attemptId(run.id, run.attempt))] }, { graceMs: resources.config.timing.killGraceMs });
+      await endMarked(
+        { marks: [attemptMark(attemptId(run.id, run.attempt))] },
+        { graceMs: resources.config.timing.killGraceMs },
+      );
       poke();
       await done;
     },
@@ -105,7 +116,12 @@ export function startTender(resources: Resources, run: RunRef): Tender {
   };
 }
 
-type Signals = { stopped: () => boolean; cancelled: () => boolean; started: () => void; onPoke: (wake: () => void) => void };
+type Signals = {
+  stopped: () => boolean;
+  cancelled: () => boolean;
+  started: () => void;
+  onPoke: (wake: () => void) => void;
+};
 
 class Tending {
   readonly #r: Resources;
@@ -144,7 +160,9 @@ class Tending {
     return this.#r.records.read(this.#run.id);
   }
 
-  /** Starts the supervisor where none was. False: nothing was started and nothing will be; the record is back in line. */
+  /**
+   * Starts the supervisor where none was. False: nothing was started and nothing will be; the record is back in line.
+   */
   async #ensureStarted(plan: RunPlan): Promise<boolean> {
     const { folder } = this.#run;
     const status = await readStatus(folder);
@@ -154,7 +172,8 @@ class Tending {
     const record = await this.#record();
     // The cancel may have been asked before this tender listened.
     if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
-    const submitted = record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
+    const submitted =
+      record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
     const env = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
     const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor, fork: this.#r.fork });
     const claimed = came !== 'dead' && came !== 'late';
@@ -180,7 +199,9 @@ class Tending {
     const err = openSpool(join(folder, 'err'), { capBytes: ERR_CAP_BYTES });
     let watch: Watch | null = null;
     let ending: Promise<unknown> | null = null;
-    const teller = progressTeller({ ...this.#r, clock: this.#steady }, this.#run, () => this.#r.places.beside(this.#id));
+    const teller = progressTeller({ ...this.#r, clock: this.#steady }, this.#run, () =>
+      this.#r.places.beside(this.#id),
+    );
     const changes = watchFolder(folder, { fallbackMs: LOOK_MS, restMs: GATHER_MS });
     this.#signals.onPoke(changes.wake);
     try {
@@ -196,14 +217,20 @@ class Tending {
           return status;
         }
         teller.tell(reader.progress(), watch.movedAt);
-        if (!status.alive) return { state: 'dead', startedAt: status.startedAt, cli: status.state === 'running' ? status.cli : null };
+        if (!status.alive)
+          return { state: 'dead', startedAt: status.startedAt, cli: status.state === 'running' ? status.cli : null };
         if (status.state === 'running') this.#signals.started();
         if (this.#signals.cancelled() || isCancelAsked(folder)) watch.end('cancel');
         const verdict = watch.verdict(now, reader.progress().toolsRunning);
         if (verdict !== null && ending === null) {
           ending = this.#end(plan, verdict, status.state === 'running' ? status.cli : null)
             // A full disk takes no reason down: it is tried again at the next look.
-            .catch((error: unknown) => this.#r.log.warn({ dispatch: this.#run.id, error: error instanceof Error ? error.message : String(error) }, 'a run could not be ended; it is tried again'))
+            .catch((error: unknown) =>
+              this.#r.log.warn(
+                { dispatch: this.#run.id, error: error instanceof Error ? error.message : String(error) },
+                'a run could not be ended; it is tried again',
+              ),
+            )
             .finally(() => {
               ending = null;
             });
@@ -226,14 +253,20 @@ class Tending {
     if (out.overflow || err.overflow) watch.end('overflow');
   }
 
-  /** Not waited for: a Redis that is away must not keep the watchdogs from looking. An adopted run's spool is read from its start: what it said of the quota then is old, and the gate drops older readings. */
+  /**
+   * Not waited for: a Redis that is away must not keep the watchdogs from looking. An adopted run's spool
+   * is read from its start: what it said of the quota then is old, and the gate drops older readings.
+   */
   #readings(plan: RunPlan, signals: readonly StreamSignal[]): void {
     const lane = laneById(this.#r.config, plan.lane);
     if (!lane || this.#run.adopted) return;
-    for (const signal of signals) if (signal.kind === 'rate-limit-event') void this.#r.meters.claudeEvent(lane, signal.info, this.#r.clock());
+    for (const signal of signals)
+      if (signal.kind === 'rate-limit-event') void this.#r.meters.claudeEvent(lane, signal.info, this.#r.clock());
   }
 
-  /** Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record. */
+  /**
+   * Files first, then signals: a successor must know why. The supervisor isn't signalled: it writes the exit record.
+   */
   async #end(plan: RunPlan, reason: Parameters<typeof writeEndedBy>[1], cli: ProcessIdentity | null): Promise<void> {
     if (reason === 'cancel') await askCancel(this.#run.folder);
     else await writeEndedBy(this.#run.folder, reason);

@@ -8,7 +8,8 @@ import type { StreamSignal } from '#vendors';
  *    ├──silence (nothing but pings and retries)──▶ end
  *    ├──cancel──▶ end
  *    └──long past the deadline──▶ end, the supervisor too
- * The wall clock is the supervisor's, so that it holds without a worker; ours is for a supervisor that is stopped or stuck.
+ * The wall clock is the supervisor's, so that it holds without a
+ * worker; ours is for a supervisor that is stopped or stuck.
  */
 export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'overflow' | 'cancel' | 'deadline';
 
@@ -30,7 +31,12 @@ export class Watch {
   readonly #mayBillElsewhere: boolean;
 
   /** @param mayBillElsewhere the lane's own configuration points its CLI at another endpoint, and says so everywhere */
-  constructor(startedAt: number, now: number, limits: { silenceMs: number; deadlineMs: number; graceMs: number }, mayBillElsewhere: boolean) {
+  constructor(
+    startedAt: number,
+    now: number,
+    limits: { silenceMs: number; deadlineMs: number; graceMs: number },
+    mayBillElsewhere: boolean,
+  ) {
     // An adopted run's last progress is not known; half the bound is left to it.
     this.#lastProgress = Math.max(startedAt, now - limits.silenceMs / 2);
     this.#silenceMs = limits.silenceMs;

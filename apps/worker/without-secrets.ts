@@ -4,7 +4,11 @@ import { redact } from '#vendors/redact';
 import type { RunEnd } from './attempt-lines.js';
 
 /** The vendor's words as they may be kept: see redact. The prompt is the one that this attempt was given. */
-export async function withoutSecrets(end: RunEnd, environment: Readonly<Record<string, string>>, folder: string): Promise<RunEnd> {
+export async function withoutSecrets(
+  end: RunEnd,
+  environment: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<RunEnd> {
   const { reading } = end;
   if (reading.ok) return end;
   const prompt = await readFile(runFiles(folder).prompt, 'utf8').catch(() => '');

@@ -5,11 +5,11 @@ import type { RunPlan } from '#runner';
 export type Place = { cwd: string; writes: boolean; exclusive: boolean };
 
 /**
- * Which attempts of this node work in which folder. Two writers in one folder are told of each other; one that asked to be the
- * only writer (`--exclusive`) waits, and nobody begins to write while it runs.
+ * Which attempts of this node work in which folder. Two writers in one folder are told of each other; one that asked to
+ * be the only writer (`--exclusive`) waits, and nobody begins to write while it runs.
  *
- * A dispatch that has to wait gives its slot back and has no ticket: it gets one when its folder is free. Should this process
- * die meanwhile, the sweeper gives it one, and it is looked at again.
+ * A dispatch that has to wait gives its slot back and has no ticket: it gets one when its folder is free. Should this
+ * process die meanwhile, the sweeper gives it one, and it is looked at again.
  */
 export interface WorkPlaces {
   /** Synchronous, so that no other ticket comes in between. Entering again changes nothing. */
@@ -42,7 +42,9 @@ export function workPlaces(freed: (dispatches: string[]) => void): WorkPlaces {
     enter(attempt, { cwd, ...how }) {
       const place = { ...how, cwd: realPath(cwd) };
       if (inside.has(attempt)) return { ok: true };
-      const holder = [...inside].find(([id, other]) => other.cwd === place.cwd && !ofOne(id, attempt) && inTheWay(place, other));
+      const holder = [...inside].find(
+        ([id, other]) => other.cwd === place.cwd && !ofOne(id, attempt) && inTheWay(place, other),
+      );
       if (holder) return { ok: false, holder: holder[0] };
       add(attempt, place);
       return { ok: true };
@@ -81,7 +83,9 @@ export function besideNotes(others: readonly string[]): string[] {
   return [`beside:${others.slice(0, BESIDE_SHOWN).join(',')}${more > 0 ? `,+${more}` : ''}`];
 }
 
-/** Attempts of one dispatch never run at once; the next may be opened while the last one's delivery is being finished. */
+/**
+ * Attempts of one dispatch never run at once; the next may be opened while the last one's delivery is being finished.
+ */
 function ofOne(attempt: string, other: string): boolean {
   return attempt.replace(/\.\d+$/, '') === other.replace(/\.\d+$/, '');
 }

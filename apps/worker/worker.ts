@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { attemptId, type Config, type GcData, type HealthData, type LaneConfig, type LanesFacts, type LimitsData } from '#contract';
+import {
+  attemptId,
+  type Config,
+  type GcData,
+  type HealthData,
+  type LaneConfig,
+  type LanesFacts,
+  type LimitsData,
+} from '#contract';
 import { openWakes, type CostsOf } from '#gate';
 import { openTickets, openTransitions } from '#queue';
 import { layBallast } from '#receipts';
@@ -35,13 +43,20 @@ export type WorkerOptions = {
   config: Config;
   stateDir: string;
   log: Log;
-  /** No other node can reach this Redis (a private one on a unix socket): after a scan nobody else has runs to assert. */
+  /**
+   * No other node can reach this Redis (a private one on a unix socket): after a scan nobody else has runs to assert.
+   */
   soleNode?: boolean;
-  /** The bundled Node program of libs/runner: starts supervisors, and is one on boxes without sh, setpriv or /proc. Null: there is none, so this process starts them. */
+  /**
+   * The bundled Node program of libs/runner: starts supervisors, and is one on boxes
+   * without sh, setpriv or /proc. Null: there is none, so this process starts them.
+   */
   nodeProgram: string | null;
   /** Default: found out by a trial. */
   supervisor?: SupervisorKind;
-  /** The daemon's own environment: CLIs and logins are found by it, and the turn that renews a login is made from it. */
+  /**
+   * The daemon's own environment: CLIs and logins are found by it, and the turn that renews a login is made from it.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   clock?: () => number;
   random?: () => number;
@@ -54,7 +69,9 @@ export interface Worker {
   idle(): boolean;
   /** Whether work comes forward here, and what keeps it from doing so. */
   health(): HealthData;
-  /** While the agent of this attempt waits for one of its own, its slots are another's: the account's, and the node's. */
+  /**
+   * While the agent of this attempt waits for one of its own, its slots are another's: the account's, and the node's.
+   */
   lend(attempt: string, lent: boolean): Promise<void>;
   /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
   stop(options: { kill: boolean }): Promise<void>;
@@ -86,7 +103,8 @@ const FIRST_GC_MS = 60_000;
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { redis, config, stateDir, log, clock = Date.now, random = Math.random } = options;
   const supervisor = options.supervisor ?? (await probeSupervisor({ script: options.nodeProgram ?? '' }));
-  if (supervisor.kind === 'node') log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
+  if (supervisor.kind === 'node')
+    log.warn({ why: supervisor.why }, 'agents run under the Node supervisor: 40 MB each, and they outlive its kill');
   const forks = supervisor.kind === 'sh' && options.nodeProgram !== null ? openForkServer(options.nodeProgram) : null;
   const pulse = takePulse(redis);
   const wakes = await openWakes(redis);
@@ -131,21 +149,37 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   /** Attempts of this node whose agents wait for their own. */
   const lent = new Set<string>();
   let nodeLimit = (): number => config.slots.node;
-  const slots = nodeSlots(() => nodeLimit(), () => roster.count() - lent.size, () => wakes.local(NODE));
+  const slots = nodeSlots(
+    () => nodeLimit(),
+    () => roster.count() - lent.size,
+    () => wakes.local(NODE),
+  );
   const ends = await recentEnds(resources.folders.runs, clock);
-  /** Redis was away, and may have forgotten what was delivered: also what was just being delivered, and is noted only when that is over. */
+  /**
+   * Redis was away, and may have forgotten what was delivered: also what
+   * was just being delivered, and is noted only when that is over.
+   */
   let backAt = performance.now();
-  const roster = makeRoster((run) => startTender(resources, run), (attempt) => {
-    ends.note(attempt);
-    resources.places.leave(attempt);
-    lent.delete(attempt);
-    slots.runEnded();
-  });
+  const roster = makeRoster(
+    (run) => startTender(resources, run),
+    (attempt) => {
+      ends.note(attempt);
+      resources.places.leave(attempt);
+      lent.delete(attempt);
+      slots.runEnded();
+    },
+  );
 
   /** Called whenever somebody has said something, and with each heartbeat. */
   const told = new Set<() => void>();
   let stopping = false;
-  const said = await followControls(redis, config, () => slots.runEnded(), () => told.forEach((hear) => hear()), log);
+  const said = await followControls(
+    redis,
+    config,
+    () => slots.runEnded(),
+    () => told.forEach((hear) => hear()),
+    log,
+  );
   nodeLimit = () => said.nodeSlots();
 
   const cancels = redis.duplicate({ connectionName: 'cmo:cancels' });
@@ -178,7 +212,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     ...Object.values(rounds),
     every(timing.heartbeatMs, 'looking for deaf queue workers', () => keeper.look(), log),
     every(timing.heartbeatMs, 'telling of this node', () => tellOfNode(resources), log),
-    every(Math.max(timing.sweepMs, timing.heartbeatMs), 'looking for nodes that are gone', () => loseNodes(resources), log),
+    every(
+      Math.max(timing.sweepMs, timing.heartbeatMs),
+      'looking for nodes that are gone',
+      () => loseNodes(resources),
+      log,
+    ),
     every(timing.heartbeatMs, 'what persons have said', () => said.read(), log),
     every(RECOUNT_MS, 'the recount', () => recount(resources), log),
     collecting,
@@ -195,12 +234,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const serve = (lane: LaneConfig, home: string): Promise<void> => {
     const queue = queueName(lane.id, home);
     const balance = rebalancer(resources, lane, queue);
-    const door = laneDoor(resources, lane, queue, slots, (refusal) => void balance(refusal), async () => {
-      const hold = await meters.hold(lane);
-      // Only with work to move: a look at an empty line would count as the look at the work that comes next.
-      if (hold?.shut && (await meters.isWaiting(lane.account))) void balance({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true, event: null });
-      return hold;
-    });
+    const door = laneDoor(
+      resources,
+      lane,
+      queue,
+      slots,
+      (refusal) => void balance(refusal),
+      async () => {
+        const hold = await meters.hold(lane);
+        // Only with work to move: a look at an empty line would count as the look at the work that comes next.
+        if (hold?.shut && (await meters.isWaiting(lane.account)))
+          void balance({ ok: false, reason: 'closed', window: 'auth', til: null, bare: true, event: null });
+        return hold;
+      },
+    );
     const open = ticketOpener(resources, lane, slots, roster);
     return keeper.serve(queue, (sign) => laneWorker(resources, lane, queue, door, open, sign));
   };
@@ -245,7 +292,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       clearTimeout(soon);
       // Bounded, each of them: with Redis away their commands wait for it, and whatever they do may be broken off.
       await within(STOP_BOUND_MS, Promise.all([keeper.close(), ...upkeep.map((part) => part.stop())]));
-      if (kill) await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));
+      if (kill)
+        await within(timing.killGraceMs + KILL_BOUND_MS, Promise.all(roster.all().map((tender) => tender.kill())));
       await within(STOP_BOUND_MS, roster.handOver());
       forks?.close();
       await meters.stop();
@@ -258,7 +306,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 /** Dispatches whose folder is free again get their tickets; should that fail, the sweeper gives them theirs. */
-async function bringBack({ records, transitions, tickets, log }: Resources, dispatches: readonly string[]): Promise<void> {
+async function bringBack(
+  { records, transitions, tickets, log }: Resources,
+  dispatches: readonly string[],
+): Promise<void> {
   try {
     for (const id of dispatches) {
       const record = await records.read(id);
@@ -267,7 +318,10 @@ async function bringBack({ records, transitions, tickets, log }: Resources, disp
       await tickets.add([record]);
     }
   } catch (error) {
-    log.warn({ error: error instanceof Error ? error.message : String(error) }, 'work that waited for its folder could not be brought back; the sweeper does it');
+    log.warn(
+      { error: error instanceof Error ? error.message : String(error) },
+      'work that waited for its folder could not be brought back; the sweeper does it',
+    );
   }
 }
 

@@ -1,4 +1,5 @@
-// What the benches share: the sources bundled as the programs are, a folder and processes that go with the bench, rows with a verdict.
+// What the benches share: the sources bundled as the programs are, a
+// folder and processes that go with the bench, rows with a verdict.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -19,10 +20,19 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 /** Bundles TypeScript given as text (`#gate`, './test/support/audit.ts'); its file's path. */
 export async function bundle(name, contents) {
   const outfile = join(folder, `${name}.mjs`);
-  const require = "import { createRequire as cmoCreateRequire } from 'node:module'; const require = cmoCreateRequire(import.meta.url);";
+  const require =
+    "import { createRequire as cmoCreateRequire } from 'node:module'; const require = cmoCreateRequire(import.meta.url);";
   await build({
     stdin: { contents, resolveDir: root, loader: 'ts' },
-    ...{ absWorkingDir: root, outfile, bundle: true, platform: 'node', target: 'node20', format: 'esm', conditions: ['cmo-source'] },
+    ...{
+      absWorkingDir: root,
+      outfile,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      conditions: ['cmo-source'],
+    },
     ...{ loader: { '.lua': 'text', '.sh': 'text' }, banner: { js: require }, logLevel: 'warning' },
     // What the bundled files look for beside themselves lies where their sources lie.
     plugins: [{ name: 'own-place', setup: (api) => api.onLoad({ filter: /\/test\/.*\.ts$/ }, ownPlace) }],
@@ -33,14 +43,20 @@ export async function bundle(name, contents) {
 /** `import.meta.url` of a test's helper names the helper, not the bundle. */
 async function ownPlace({ path }) {
   const { readFile } = await import('node:fs/promises');
-  return { contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' };
+  return {
+    contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+    loader: 'ts',
+  };
 }
 
 export async function load(name, contents) {
   return import(pathToFileURL(await bundle(name, contents)).href);
 }
 
-/** A process of a bundled file, ready when it prints a line; `left` resolves with what else it printed, and fails with its code. */
+/**
+ * A process of a bundled file, ready when it prints a line; `left`
+ * resolves with what else it printed, and fails with its code.
+ */
 export async function startChild(file, args) {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.add(child);
@@ -68,13 +84,20 @@ export function must(what, seen, ok) {
   console.log(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(52)} ${seen}`);
 }
 
-/** A time or a size: `over` its budget is told, and nothing more, since others may be using the box. `ok` null: it has none. */
+/**
+ * A time or a size: `over` its budget is told, and nothing more,
+ * since others may be using the box. `ok` null: it has none.
+ */
 export function row(what, seen, ok = null) {
   console.log(`${ok === null ? '    ' : ok ? 'ok  ' : 'over'} ${what.padEnd(52)} ${seen}`);
 }
 
 export function heading(text) {
-  console.log(`${text} (load ${loadavg().map((load) => load.toFixed(1)).join(' ')}, Node ${process.versions.node})`);
+  console.log(
+    `${text} (load ${loadavg()
+      .map((load) => load.toFixed(1))
+      .join(' ')}, Node ${process.versions.node})`,
+  );
 }
 
 export function quantile(list, share) {

@@ -1,5 +1,6 @@
-// One process of the throughput half of bench/gate.mjs: some connections, each of which does pairs of commands one after the other until the
-// time is over. Prints `ready`, waits for the round's name in Redis, and prints how many pairs each round did, how long they took (ms), and what a call took of the processor (us).
+// One process of the throughput half of bench/gate.mjs: some connections, each of which does pairs of commands one
+// after the other until the time is over. Prints `ready`, waits for the round's name in Redis, and prints
+// how many pairs each round did, how long they took (ms), and what a call took of the processor (us).
 import { Redis } from 'ioredis';
 import { openGate } from '#gate';
 import { queueName } from '#store';
@@ -45,7 +46,13 @@ async function round(name) {
   const { user, system } = process.cpuUsage(before);
   await redis.incr(`done:${name}`);
   const sorted = took.sort((a, b) => a - b);
-  return { name, pairs: took.length, processor: (user + system) / took.length / 2, p50: sorted[Math.floor(sorted.length * 0.5)], p99: sorted[Math.floor(sorted.length * 0.99)] };
+  return {
+    name,
+    pairs: took.length,
+    processor: (user + system) / took.length / 2,
+    p50: sorted[Math.floor(sorted.length * 0.5)],
+    p99: sorted[Math.floor(sorted.length * 0.99)],
+  };
 }
 
 process.stdout.write('ready\n');

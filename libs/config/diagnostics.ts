@@ -15,7 +15,9 @@ export function pathText(path: Path): string {
 }
 
 export function problemText({ path, seen, expected, nearest, line }: Problem): string {
-  const where = [path.length === 0 ? '' : pathText(path), line === null ? '' : `(line ${line})`].filter(Boolean).join(' ');
+  const where = [path.length === 0 ? '' : pathText(path), line === null ? '' : `(line ${line})`]
+    .filter(Boolean)
+    .join(' ');
   return `${where === '' ? '' : `${where}: `}saw ${seen}; expected ${expected}${nearest === null ? '' : `; nearest: ${nearest}`}`;
 }
 
@@ -27,5 +29,8 @@ export function renderDiagnostics(diagnostics: Diagnostics): string[] {
 export function diagnosticsOf(...sources: [source: string, problems: Problem[]][]): Diagnostics {
   return sources
     .filter(([, problems]) => problems.length > 0)
-    .map(([source, problems]) => ({ source, problems: [...problems].sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0) }));
+    .map(([source, problems]) => ({
+      source,
+      problems: [...problems].sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0),
+    }));
 }

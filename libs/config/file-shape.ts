@@ -1,10 +1,26 @@
 import { NOTICES, WEEKDAYS, type LaneConfig, type Timing } from '#contract';
 import { flag, list, map, number, object, orNull, text, textOr, whole, word, type Read, type Shape } from './shape.js';
-import { absolutePath, clockTime, command, duration, effort, laneId, modelId, name, nodeId, redisUrl, token, variableName, variableValue, webUrl } from './values.js';
+import {
+  absolutePath,
+  clockTime,
+  command,
+  duration,
+  effort,
+  laneId,
+  modelId,
+  name,
+  nodeId,
+  redisUrl,
+  token,
+  variableName,
+  variableValue,
+  webUrl,
+} from './values.js';
 
 /**
  * config.json, every key. The keys of the tool that people come from keep their place (models, preference, pressure,
- * freshness, reservation, fleet, codexSessionsRoot, claudeCredentials); `lanes` holds the same things per lane and more.
+ * freshness, reservation, fleet, codexSessionsRoot, claudeCredentials);
+ * `lanes` holds the same things per lane and more.
  */
 const DAY = 86_400_000;
 
@@ -58,8 +74,23 @@ const timing = object({
 } satisfies Record<keyof Timing, Shape<unknown>>);
 
 /** "Keep 20 points for me until 09:00": `{"until": "09:00", "points": 20}`. */
-const hours = object({ from: clockTime, until: clockTime, days: list(word(WEEKDAYS), 7), account: name, points: number(0, 100), slots: whole(0, 10_000) });
-const target = object({ on: list(word(NOTICES), NOTICES.length), webhook: webUrl, ntfy: webUrl, command: list(text('a word of a command', (value) => value !== '' && !value.includes('\0')), 100) });
+const hours = object({
+  from: clockTime,
+  until: clockTime,
+  days: list(word(WEEKDAYS), 7),
+  account: name,
+  points: number(0, 100),
+  slots: whole(0, 10_000),
+});
+const target = object({
+  on: list(word(NOTICES), NOTICES.length),
+  webhook: webUrl,
+  ntfy: webUrl,
+  command: list(
+    text('a word of a command', (value) => value !== '' && !value.includes('\0')),
+    100,
+  ),
+});
 const keep = object({ days: number(0.01, 36_500), most: orNull(whole(1, 100_000_000)) });
 
 export const fileShape = object({
@@ -74,7 +105,10 @@ export const fileShape = object({
   accounts: map(name, object({ slots: orNull(whole(1, 10_000)) })),
   holdBack: object({ slots: whole(0, 10_000), points: number(0, 100), hours: list(hours, 50) }),
   allowFullAccess: flag(),
-  readCommands: list(text('a command', (value) => value.trim() !== '' && !/[\p{Cc}()]/u.test(value)), 500),
+  readCommands: list(
+    text('a command', (value) => value.trim() !== '' && !/[\p{Cc}()]/u.test(value)),
+    500,
+  ),
   codexSessionsRoot: absolutePath,
   claudeCredentials: absolutePath,
   redisUrl,

@@ -19,7 +19,12 @@ export function readJson(source: string): JsonText {
     return { ok: false, line, column: failure.at - before.lastIndexOf('\n'), why: failure.why };
   }
   const lines = scanner.lines;
-  return { ok: true, value: JSON.parse(text), lineOf: (path) => lines.get(JSON.stringify(path)) ?? null, twice: scanner.twice };
+  return {
+    ok: true,
+    value: JSON.parse(text),
+    lineOf: (path) => lines.get(JSON.stringify(path)) ?? null,
+    twice: scanner.twice,
+  };
 }
 
 type Failure = { at: number; why: string };
@@ -41,7 +46,10 @@ class Scanner {
   }
 
   run(): Failure | null {
-    return this.value([]) ?? (this.blank(), this.at < this.text.length ? this.fail('something follows the end of the value') : null);
+    return (
+      this.value([]) ??
+      (this.blank(), this.at < this.text.length ? this.fail('something follows the end of the value') : null)
+    );
   }
 
   private value(path: Path): Failure | null {
@@ -69,14 +77,18 @@ class Scanner {
       if (failure) return failure;
       this.blank();
       const after = this.text[this.at];
-      if (after !== ',' && after !== close) return this.fail(this.at >= this.text.length ? `the file ends before its ${close}` : `a comma or ${close} is missing`);
+      if (after !== ',' && after !== close)
+        return this.fail(
+          this.at >= this.text.length ? `the file ends before its ${close}` : `a comma or ${close} is missing`,
+        );
       this.at++;
       if (after === close) return null;
     }
   }
 
   private member(path: Path): Failure | null {
-    if (this.text[this.at] !== '"') return this.fail(this.at >= this.text.length ? 'the file ends before its }' : this.keyWhy());
+    if (this.text[this.at] !== '"')
+      return this.fail(this.at >= this.text.length ? 'the file ends before its }' : this.keyWhy());
     const raw = this.string();
     if (raw === null) return this.fail(this.brokenString());
     const key = JSON.parse(raw) as string;
@@ -113,7 +125,8 @@ class Scanner {
   }
 
   private why(): string {
-    if (this.at >= this.text.length) return this.text.trim() === '' ? 'the file is empty' : 'the file ends where a value should be';
+    if (this.at >= this.text.length)
+      return this.text.trim() === '' ? 'the file is empty' : 'the file ends where a value should be';
     const next = this.text[this.at] ?? '';
     if (next === '/' || next === '#') return 'comments are not JSON';
     if (next === "'") return 'texts need double quotes';
@@ -129,6 +142,8 @@ class Scanner {
   private brokenString(): string {
     const end = this.text.indexOf('"', this.at + 1);
     const lineEnd = this.text.indexOf('\n', this.at);
-    return end === -1 || (lineEnd !== -1 && end > lineEnd) ? 'this text has no closing quote on its line' : 'this text holds a character or an escape that JSON does not allow';
+    return end === -1 || (lineEnd !== -1 && end > lineEnd)
+      ? 'this text has no closing quote on its line'
+      : 'this text holds a character or an escape that JSON does not allow';
   }
 }

@@ -1,4 +1,6 @@
-/** Where a value came from, the later outranking the earlier: defaults, what the box says, the file, the environment. */
+/**
+ * Where a value came from, the later outranking the earlier: defaults, what the box says, the file, the environment.
+ */
 export type Origin =
   | { from: 'default' }
   | { from: 'box'; what: string }

@@ -10,13 +10,16 @@ export function folderProblem(path: string): string | null {
   try {
     stat = lstatSync(path);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : `it can't be read (${(error as Error).message})`;
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? 'it does not exist'
+      : `it can't be read (${(error as Error).message})`;
   }
   if (stat.isSymbolicLink()) return 'it is a symbolic link';
   if (!stat.isDirectory()) return 'it is not a folder';
   const uid = process.getuid?.();
   if (uid !== undefined && stat.uid !== uid) return `it belongs to user ${stat.uid}`;
-  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) return `others may enter it (mode ${(stat.mode & 0o777).toString(8).padStart(4, '0')})`;
+  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
+    return `others may enter it (mode ${(stat.mode & 0o777).toString(8).padStart(4, '0')})`;
   return null;
 }
 
@@ -30,7 +33,10 @@ export function makeOwnFolder(path: string): string | null {
   return folderProblem(path);
 }
 
-/** Step by step: Node's own `recursive` never comes back where a file system answers ENOENT in a folder that is there (/proc, automounts). */
+/**
+ * Step by step: Node's own `recursive` never comes back where a file
+ * system answers ENOENT in a folder that is there (/proc, automounts).
+ */
 function makeWithParents(path: string): void {
   if (makeUnlessThere(path)) return;
   const parent = dirname(path);

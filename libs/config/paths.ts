@@ -63,7 +63,9 @@ function cacheFolder(env: Environment, home: string): string {
   return folder(env['CMO_CACHE_DIR'], env['XDG_CACHE_HOME'], join(home, '.cache'));
 }
 
-/** A relative XDG folder is ignored, as its specification says; a relative CMO_*_DIR is a problem that loadConfig names. */
+/**
+ * A relative XDG folder is ignored, as its specification says; a relative CMO_*_DIR is a problem that loadConfig names.
+ */
 function folder(own: string | undefined, xdg: string | undefined, fallback: string): string {
   if (own) return resolve(own);
   return join(xdg && isAbsolute(xdg) ? xdg : fallback, NAME);
@@ -79,7 +81,10 @@ function socketFolder(state: string, runtime: string | undefined, temp: string):
   return join(temp, name);
 }
 
-/** FNV-1a, 64 bits: a name for a folder of ours, no secret. (node:crypto would cost every start of `cmo` two milliseconds.) */
+/**
+ * FNV-1a, 64 bits: a name for a folder of ours, no secret.
+ * (node:crypto would cost every start of `cmo` two milliseconds.)
+ */
 function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -15,13 +15,21 @@ export function resolveLanes({ merge, file, env }: Sources): LaneConfig[] {
     const entry = entries.get(id) ?? {};
     const template = templateOf(id, entry);
     if (template) lanes.push(resolveLane({ merge, file, env }, id, entry, template));
-    else file.problems.push({ ...problem(['lanes', id], null, `kind: one of ${LANE_KINDS.join(', ')}`), seen: 'a lane without a kind' });
+    else
+      file.problems.push({
+        ...problem(['lanes', id], null, `kind: one of ${LANE_KINDS.join(', ')}`),
+        seen: 'a lane without a kind',
+      });
   }
   const ids = lanes.map((lane) => lane.id);
   for (const key of ['models', 'freshness', 'reservation'] as const) {
     const allowed = key === 'reservation' ? ['default', ...ids] : ids;
     for (const id of file.content[key]?.keys() ?? []) {
-      if (!allowed.includes(id)) file.problems.push({ ...problem([key, id], null, `a lane: one of ${allowed.join(', ')}`, nearest(id, allowed)), seen: 'no such lane' });
+      if (!allowed.includes(id))
+        file.problems.push({
+          ...problem([key, id], null, `a lane: one of ${allowed.join(', ')}`, nearest(id, allowed)),
+          seen: 'no such lane',
+        });
     }
   }
   file.problems.push(...accountProblems(lanes, entries));
@@ -53,23 +61,45 @@ function resolveLane(sources: Sources, id: string, entry: LaneEntry, base: LaneC
     passEnv: own('passEnv', base.passEnv, entry.passEnv),
     allowEndpoint: own('allowEndpoint', base.allowEndpoint, entry.allowEndpoint),
     usageUrl: own('usageUrl', base.usageUrl, entry.usageUrl),
-    freshnessMs: own('freshness', base.freshnessMs, entry.freshness, once(file, ['freshness', id], file.content.freshness?.get(id), ['lanes', id, 'freshness'], entry.freshness)),
+    freshnessMs: own(
+      'freshness',
+      base.freshnessMs,
+      entry.freshness,
+      once(file, ['freshness', id], file.content.freshness?.get(id), ['lanes', id, 'freshness'], entry.freshness),
+    ),
     silenceMs: own('silence', base.silenceMs, entry.silence),
     cost: resolveCost(sources, id, entry, base),
   };
 }
 
 /** A tier's entry is laid over the one below it member by member, so that naming a model keeps the tier's effort. */
-function resolveModels({ merge, file, env }: Sources, id: string, entry: LaneEntry, base: LaneConfig): Record<Tier, TierModel> {
+function resolveModels(
+  { merge, file, env }: Sources,
+  id: string,
+  entry: LaneEntry,
+  base: LaneConfig,
+): Record<Tier, TierModel> {
   const tier = (which: Tier): TierModel => {
     const newer: Path = ['lanes', id, 'models', which];
     const fromLane = entry.models?.[which];
     const older = once(file, ['models', id, which], file.content.models?.get(id)?.[which], newer, fromLane);
-    const layers: [Path, TierEntry | undefined][] = [[['models', id, which], older.value], [newer, fromLane]];
+    const layers: [Path, TierEntry | undefined][] = [
+      [['models', id, which], older.value],
+      [newer, fromLane],
+    ];
     for (const [path, layer] of layers) file.problems.push(...twoEfforts(path, layer));
     const fromEnvironment = env.given(`CMO_${id.toUpperCase().replaceAll('-', '_')}_${which.toUpperCase()}`, modelId);
-    const model = merge.pick(`lanes.${id}.models.${which}.model`, byDefault(base.models[which].model), ...layers.map(([path, layer]) => file.given(path, modelOf(layer))), fromEnvironment);
-    const effort = merge.pick<string | null>(`lanes.${id}.models.${which}.effort`, byDefault(base.models[which].effort ?? null), ...layers.map(([path, layer]) => file.given(path, effortOf(layer))));
+    const model = merge.pick(
+      `lanes.${id}.models.${which}.model`,
+      byDefault(base.models[which].model),
+      ...layers.map(([path, layer]) => file.given(path, modelOf(layer))),
+      fromEnvironment,
+    );
+    const effort = merge.pick<string | null>(
+      `lanes.${id}.models.${which}.effort`,
+      byDefault(base.models[which].effort ?? null),
+      ...layers.map(([path, layer]) => file.given(path, effortOf(layer))),
+    );
     return effort === null ? { model } : { model, effort };
   };
   return { frontier: tier(TIERS[2]), balanced: tier(TIERS[1]), fast: tier(TIERS[0]) };
@@ -84,19 +114,52 @@ function effortOf(entry: TierEntry | undefined): string | null | undefined {
 }
 
 function twoEfforts(path: Path, entry: TierEntry | undefined): Problem[] {
-  const both = typeof entry === 'object' && entry.effort !== undefined && entry.reasoning !== undefined && entry.effort !== entry.reasoning;
-  return both ? [{ ...problem([...path, 'reasoning'], entry.reasoning, 'one of effort and reasoning: they are the same thing'), seen: `${String(entry.reasoning)}, beside effort ${String(entry.effort)}` }] : [];
+  const both =
+    typeof entry === 'object' &&
+    entry.effort !== undefined &&
+    entry.reasoning !== undefined &&
+    entry.effort !== entry.reasoning;
+  return both
+    ? [
+        {
+          ...problem([...path, 'reasoning'], entry.reasoning, 'one of effort and reasoning: they are the same thing'),
+          seen: `${String(entry.reasoning)}, beside effort ${String(entry.effort)}`,
+        },
+      ]
+    : [];
 }
 
-/** `reservation` names the points of the shortest window; the longer ones take a fifth of it (their share of the same work). */
-function resolveCost({ merge, file }: Sources, id: string, entry: LaneEntry, base: LaneConfig): Record<WindowKind, number> {
+/**
+ * `reservation` names the points of the shortest window; the
+ * longer ones take a fifth of it (their share of the same work).
+ */
+function resolveCost(
+  { merge, file }: Sources,
+  id: string,
+  entry: LaneEntry,
+  base: LaneConfig,
+): Record<WindowKind, number> {
   const own = file.content.reservation?.get(id);
   const key = own === undefined ? 'default' : id;
-  const points = once(file, ['reservation', key], own ?? file.content.reservation?.get('default'), ['lanes', id, 'cost', 'five_hour'], own === undefined ? undefined : entry.cost?.five_hour);
+  const points = once(
+    file,
+    ['reservation', key],
+    own ?? file.content.reservation?.get('default'),
+    ['lanes', id, 'cost', 'five_hour'],
+    own === undefined ? undefined : entry.cost?.five_hour,
+  );
   const cost = (kind: WindowKind): number => {
     const share = base.cost[kind] / base.cost.five_hour;
-    const scaled = { value: points.value === undefined ? undefined : Number((points.value * share).toFixed(6)), origin: points.origin };
-    return merge.pick(`lanes.${id}.cost.${kind}`, byDefault(base.cost[kind]), scaled, file.given(['lanes', id, 'cost', kind], entry.cost?.[kind]));
+    const scaled = {
+      value: points.value === undefined ? undefined : Number((points.value * share).toFixed(6)),
+      origin: points.origin,
+    };
+    return merge.pick(
+      `lanes.${id}.cost.${kind}`,
+      byDefault(base.cost[kind]),
+      scaled,
+      file.given(['lanes', id, 'cost', kind], entry.cost?.[kind]),
+    );
   };
   return { five_hour: cost('five_hour'), weekly: cost('weekly'), monthly: cost('monthly'), other: cost('other') };
 }
@@ -104,7 +167,10 @@ function resolveCost({ merge, file }: Sources, id: string, entry: LaneEntry, bas
 /** The older place of a value that `lanes` may hold too: said in both, neither is the one that was meant. */
 function once<T>(file: FileSource, path: Path, value: T | undefined, newer: Path, newerValue: unknown): Given<T> {
   if (value !== undefined && newerValue !== undefined) {
-    file.problems.push({ ...problem(newer, null, `one place: here or ${path.join('.')}`), seen: `a value that ${path.join('.')} gives too` });
+    file.problems.push({
+      ...problem(newer, null, `one place: here or ${path.join('.')}`),
+      seen: `a value that ${path.join('.')} gives too`,
+    });
   }
   return file.given(path, value);
 }
@@ -115,7 +181,10 @@ function accountProblems(lanes: LaneConfig[], entries: NonNullable<ConfigFile['l
   for (const lane of lanes) {
     const other = lanes.find((candidate) => candidate.account === lane.account && candidate.vendor !== lane.vendor);
     if (other && entries.has(lane.id)) {
-      problems.push({ ...problem(['lanes', lane.id, 'account'], lane.account, `an account of ${lane.vendor}`), seen: `${lane.account}, which lane ${other.id} draws on for ${other.vendor}` });
+      problems.push({
+        ...problem(['lanes', lane.id, 'account'], lane.account, `an account of ${lane.vendor}`),
+        seen: `${lane.account}, which lane ${other.id} draws on for ${other.vendor}`,
+      });
     }
   }
   return problems;

@@ -26,7 +26,8 @@ export function seen(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  if (typeof value === 'string') return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)} (a string)`;
+  if (typeof value === 'string')
+    return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)} (a string)`;
   return String(value);
 }
 
@@ -34,7 +35,12 @@ export function problem(path: Path, value: unknown, expected: string, near: stri
   return { path, seen: seen(value), expected, nearest: near, line: null };
 }
 
-export function leaf<T>(expected: string, schema: JsonSchema, take: (value: unknown) => T | undefined, near?: (value: unknown) => string | null): Shape<T> {
+export function leaf<T>(
+  expected: string,
+  schema: JsonSchema,
+  take: (value: unknown) => T | undefined,
+  near?: (value: unknown) => string | null,
+): Shape<T> {
   return {
     expected,
     read(value, path, problems) {
@@ -71,8 +77,13 @@ export function word<const W extends string>(words: readonly W[]): Shape<W> {
   );
 }
 
-export function text(expected: string, accepts: (value: string) => boolean = (value) => value.trim() !== ''): Shape<string> {
-  return leaf(expected, { type: 'string', description: expected }, (value) => (typeof value === 'string' && accepts(value) ? value : undefined));
+export function text(
+  expected: string,
+  accepts: (value: string) => boolean = (value) => value.trim() !== '',
+): Shape<string> {
+  return leaf(expected, { type: 'string', description: expected }, (value) =>
+    typeof value === 'string' && accepts(value) ? value : undefined,
+  );
 }
 
 /** A text that no message, log or listing may repeat. */
@@ -82,7 +93,10 @@ export function secret(expected: string, accepts: (value: string) => boolean): S
     ...inner,
     read(value, path, problems) {
       if (typeof value === 'string' && accepts(value)) return value;
-      problems.push({ ...problem(path, null, expected), seen: typeof value === 'string' ? 'a text that is not shown here' : seen(value) });
+      problems.push({
+        ...problem(path, null, expected),
+        seen: typeof value === 'string' ? 'a text that is not shown here' : seen(value),
+      });
       return undefined;
     },
   };
@@ -142,7 +156,10 @@ export function object<F extends Fields>(fields: F): Shape<{ [K in keyof F]?: Re
       for (const [key, member] of Object.entries(value)) {
         const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
         if (!shape) {
-          problems.push({ ...problem([...path, key], null, `one of ${known.join(', ')}`, nearest(key, known)), seen: 'an unknown key' });
+          problems.push({
+            ...problem([...path, key], null, `one of ${known.join(', ')}`, nearest(key, known)),
+            seen: 'an unknown key',
+          });
           continue;
         }
         const read = shape.read(member, [...path, key], problems);
@@ -150,7 +167,11 @@ export function object<F extends Fields>(fields: F): Shape<{ [K in keyof F]?: Re
       }
       return result as { [K in keyof F]?: Read<F[K]> };
     },
-    schema: () => ({ type: 'object', additionalProperties: false, properties: Object.fromEntries(known.map((key) => [key, fields[key]?.schema()])) }),
+    schema: () => ({
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(known.map((key) => [key, fields[key]?.schema()])),
+    }),
   };
 }
 
@@ -169,7 +190,13 @@ export function map<T>(key: Shape<string>, item: Shape<T>): Shape<Map<string, T>
         const wrong: Problem[] = [];
         const accepted = key.read(name, [...path, name], wrong);
         if (accepted === undefined) {
-          problems.push({ path: [...path, name], seen: `the key ${JSON.stringify(name)}`, expected: key.expected, nearest: wrong[0]?.nearest ?? null, line: null });
+          problems.push({
+            path: [...path, name],
+            seen: `the key ${JSON.stringify(name)}`,
+            expected: key.expected,
+            nearest: wrong[0]?.nearest ?? null,
+            line: null,
+          });
           continue;
         }
         const read = item.read(member, [...path, name], problems);

@@ -23,7 +23,13 @@ export function configRows(config: Config): ConfigRow[] {
     { path: 'fleet.token', value: config.fleet.token, secret: true },
     { path: 'roots', value: config.roots },
     // An address of a webhook is often a secret of its own.
-    { path: 'notify', value: config.notify.map(({ on, webhook, ntfy, command }) => ({ on, by: webhook !== null ? 'webhook' : ntfy !== null ? 'ntfy' : (command?.[0] ?? null) })) },
+    {
+      path: 'notify',
+      value: config.notify.map(({ on, webhook, ntfy, command }) => ({
+        on,
+        by: webhook !== null ? 'webhook' : ntfy !== null ? 'ntfy' : (command?.[0] ?? null),
+      })),
+    },
     ...group('disk', config.disk),
     ...Object.entries(config.retention).flatMap(([what, keep]) => group(`retention.${what}`, keep)),
     ...group('bounds', config.bounds),

@@ -6,7 +6,12 @@ import type { Origin } from './origin.js';
 import { problem, type Path, type Problem, type Shape } from './shape.js';
 
 /** The file, checked; `origin` names a key of it with its line. */
-export type FileSource = { content: ConfigFile; problems: Problem[]; given<T>(path: Path, value: T | undefined): Given<T>; origin(path: Path): Origin };
+export type FileSource = {
+  content: ConfigFile;
+  problems: Problem[];
+  given<T>(path: Path, value: T | undefined): Given<T>;
+  origin(path: Path): Origin;
+};
 
 export function fileSource(file: string, content: ConfigFile, lineOf: (path: Path) => number | null): FileSource {
   const origin = (path: Path): Origin => ({ from: 'file', file, key: path.join('.'), line: lineOf(path) });
@@ -29,7 +34,10 @@ export class EnvironmentSource {
   given<T>(variable: string, shape: Shape<T>): Given<T> {
     this.known.add(variable);
     const text = this.env[variable];
-    return { value: text ? shape.read(text, [variable], this.problems) : undefined, origin: { from: 'environment', variable } };
+    return {
+      value: text ? shape.read(text, [variable], this.problems) : undefined,
+      origin: { from: 'environment', variable },
+    };
   }
 
   /** Variables that begin like ours and that nothing reads: most likely misspelt, but perhaps another tool's. */
@@ -37,9 +45,15 @@ export class EnvironmentSource {
     return Object.keys(this.env)
       .filter((name) => name.startsWith('CMO_') && !this.known.has(name) && !/^CMO_(TEST|SIM|BENCH|LIVE)_/.test(name))
       .sort()
-      .map((name) => ({ ...problem([name], null, 'a variable that cmo reads', nearest(name, this.known)), seen: 'a variable that nothing reads' }));
+      .map((name) => ({
+        ...problem([name], null, 'a variable that cmo reads', nearest(name, this.known)),
+        seen: 'a variable that nothing reads',
+      }));
   }
 }
 
-/** Read elsewhere: folders by paths.ts, the mark of an attempt by the CLI; the last is the older tool's and has no effect. */
+/**
+ * Read elsewhere: folders by paths.ts, the mark of an attempt
+ * by the CLI; the last is the older tool's and has no effect.
+ */
 const OTHER_VARIABLES = ['CMO_STATE_DIR', 'CMO_CONFIG_DIR', 'CMO_CACHE_DIR', 'CMO_ATTEMPT', 'CMO_NO_SIGNAL_TRAP'];

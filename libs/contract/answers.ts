@@ -39,10 +39,23 @@ export type DispatchRow = {
 
 export type SubmitData = { dispatches: Envelope[] };
 export type ListData = { dispatches: DispatchRow[] };
-export type ShowData = { record: DispatchRecord; receipts: ReceiptLine[]; waiting: NonNullable<Envelope['waiting']> | null };
+export type ShowData = {
+  record: DispatchRecord;
+  receipts: ReceiptLine[];
+  waiting: NonNullable<Envelope['waiting']> | null;
+};
 export type CancelData = { id: string; state: State; how: 'cancelled' | 'asked' | 'already-ended' };
 
-export type WindowStatus = { id: string; kind: WindowKind; usedPercent: number; reserved: number; settling: number; estimated: number; effective: number; resetsAt: string | null };
+export type WindowStatus = {
+  id: string;
+  kind: WindowKind;
+  usedPercent: number;
+  reserved: number;
+  settling: number;
+  estimated: number;
+  effective: number;
+  resetsAt: string | null;
+};
 
 export type LaneStatus = {
   id: string;
@@ -77,5 +90,11 @@ export type StatusData = {
   control: ControlData;
 };
 
-/** Of `GET /readyz`: what keeps work from coming forward here, one sentence each, and of each queue how long its worker has shown no sign, ms. */
-export type HealthData = { problems: string[]; lanes: { queue: string; silentMs: number; deaf: boolean; replaced: number }[] };
+/**
+ * Of `GET /readyz`: what keeps work from coming forward here, one sentence
+ * each, and of each queue how long its worker has shown no sign, ms.
+ */
+export type HealthData = {
+  problems: string[];
+  lanes: { queue: string; silentMs: number; deaf: boolean; replaced: number }[];
+};

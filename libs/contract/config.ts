@@ -68,11 +68,30 @@ export type Timing = {
 
 export type AccountConfig = { id: string; slots: number | null };
 
-/** In the box's own time. `from` and `until`: minutes of the day; `days` empty: every day; `account` null: every account. */
-export type HoldBackHours = { from: number; until: number; days: Weekday[]; account: string | null; points: number; slots: number };
+/**
+ * In the box's own time. `from` and `until`: minutes of the
+ * day; `days` empty: every day; `account` null: every account.
+ */
+export type HoldBackHours = {
+  from: number;
+  until: number;
+  days: Weekday[];
+  account: string | null;
+  points: number;
+  slots: number;
+};
 
 /** What a message may be about. */
-export const NOTICES = ['batch-ended', 'failed', 'needs-look', 'deferred', 'lane-closed', 'lane-opened', 'login-lapsed', 'meter-dark'] as const;
+export const NOTICES = [
+  'batch-ended',
+  'failed',
+  'needs-look',
+  'deferred',
+  'lane-closed',
+  'lane-opened',
+  'login-lapsed',
+  'meter-dark',
+] as const;
 export type Notice = (typeof NOTICES)[number];
 
 /** One of webhook, ntfy and command is set. */
@@ -133,7 +152,14 @@ const claudeModels: Record<Tier, TierModel> = {
   fast: { model: 'haiku', effort: 'low' },
 };
 
-const lane = { slots: null, env: {}, passEnv: [], allowEndpoint: false, usageUrl: null, cost: { five_hour: 1, weekly: 0.2, monthly: 0.2, other: 1 } };
+const lane = {
+  slots: null,
+  env: {},
+  passEnv: [],
+  allowEndpoint: false,
+  usageUrl: null,
+  cost: { five_hour: 1, weekly: 0.2, monthly: 0.2, other: 1 },
+};
 
 export const DEFAULT_TIMING: Timing = {
   tokenLeaseMs: 10_000,
@@ -160,8 +186,28 @@ export const DEFAULT_TIMING: Timing = {
 /** Defaults that depend on the box (node id, slots.node = max(2, 2 × cores)) are filled in by libs/config. */
 export const DEFAULT_CONFIG: Config = {
   lanes: [
-    { ...lane, id: 'codex', vendor: 'openai', kind: 'codex', account: 'codex', command: 'codex', models: codexModels, freshnessMs: 10_000, silenceMs: 15 * 60_000 },
-    { ...lane, id: 'claude', vendor: 'anthropic', kind: 'claude', account: 'claude', command: 'claude', models: claudeModels, freshnessMs: 45_000, silenceMs: 5 * 60_000 },
+    {
+      ...lane,
+      id: 'codex',
+      vendor: 'openai',
+      kind: 'codex',
+      account: 'codex',
+      command: 'codex',
+      models: codexModels,
+      freshnessMs: 10_000,
+      silenceMs: 15 * 60_000,
+    },
+    {
+      ...lane,
+      id: 'claude',
+      vendor: 'anthropic',
+      kind: 'claude',
+      account: 'claude',
+      command: 'claude',
+      models: claudeModels,
+      freshnessMs: 45_000,
+      silenceMs: 5 * 60_000,
+    },
   ],
   preference: { first: 'codex', weightPoints: 100 },
   pressure: { tight: 65, critical: 85, exhausted: 95 },
@@ -171,7 +217,20 @@ export const DEFAULT_CONFIG: Config = {
   holdBackHours: [],
   allowFullAccess: false,
   // No find and no rg: `-exec`, `-delete` and `--pre` write, and a reader has Glob and Grep.
-  readCommands: ['cat', 'ls', 'grep', 'git diff', 'git log', 'git show', 'git status', 'npm test', 'node --test', 'pytest', 'cargo test', 'go test'],
+  readCommands: [
+    'cat',
+    'ls',
+    'grep',
+    'git diff',
+    'git log',
+    'git show',
+    'git status',
+    'npm test',
+    'node --test',
+    'pytest',
+    'cargo test',
+    'go test',
+  ],
   codexSessionsRoot: null,
   claudeCredentials: null,
   nodeId: 'localhost',
@@ -180,8 +239,14 @@ export const DEFAULT_CONFIG: Config = {
   roots: [],
   disk: { floorMb: 200 },
   notify: [],
-  // Nobody stated these: a month of records and answers, a fortnight of run folders, and receipts for the year's report.
-  retention: { records: { days: 30, most: 20_000 }, receipts: { days: 400, most: null }, runs: { days: 14, most: 5_000 }, blobs: { days: 30, most: null } },
+  // Nobody stated these: a month of records and answers, a
+  // fortnight of run folders, and receipts for the year's report.
+  retention: {
+    records: { days: 30, most: 20_000 },
+    receipts: { days: 400, most: null },
+    runs: { days: 14, most: 5_000 },
+    blobs: { days: 30, most: null },
+  },
   bounds: { depth: BOUNDS.depth },
   timing: DEFAULT_TIMING,
 };

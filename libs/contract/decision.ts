@@ -18,7 +18,10 @@ export type Task = {
   pin?: string;
   /** A model named by the person; applies to the chosen lane only. */
   pinModel?: string;
-  /** The lane that the first decision put pinModel on: a lane taken later runs its own tier's model. Absent = the lane chosen now. */
+  /**
+   * The lane that the first decision put pinModel on: a lane taken
+   * later runs its own tier's model. Absent = the lane chosen now.
+   */
   pinModelLane?: string;
   /** Models that answered model_unavailable in this dispatch, as `<lane>/<model>`; never offered again. */
   modelsOut?: string[];
@@ -39,8 +42,8 @@ export type LaneFacts = {
   /** Closed. Alone it is the reading's own word and says nothing once there is no reading. */
   hardBlocked?: boolean;
   /**
-   * We closed it, and why: `usage_limit`, `rate_limit`, `auth`, `paused`, `limit`. Set it whenever the closing is our own
-   * memory: a refusal outranks the meter, so with it hardBlocked holds on a dark meter too.
+   * We closed it, and why: `usage_limit`, `rate_limit`, `auth`, `paused`, `limit`. Set it whenever the closing is our
+   * own memory: a refusal outranks the meter, so with it hardBlocked holds on a dark meter too.
    */
   blockedBy?: string;
   /** False: the lane's CLI is not on PATH. */

@@ -29,8 +29,8 @@ export type Envelope = {
   result: string | null;
   resultJson: unknown;
   /**
-   * An answer that is too large for Redis is a file of the node that made it: `blobs/<file>` in its state folder. `cut`: asked of
-   * another node, which has only the head of it, `result` ends with a mark that says so.
+   * An answer that is too large for Redis is a file of the node that made it: `blobs/<file>` in its state folder.
+   * `cut`: asked of another node, which has only the head of it, `result` ends with a mark that says so.
    */
   resultFile?: { node: string; file: string; bytes: number; cut: boolean };
   /** Kept when a run died; never the answer. */
@@ -56,4 +56,6 @@ export type Envelope = {
 export type Answer<T> = { schema: string; ok: true; data: T } | { schema: string; ok: false; error: ErrorBody };
 
 /** What `plan` prints in place of a run. */
-export type PlanEnvelope = { schema: 'cmo.envelope/1'; ok: boolean } & Record<string, unknown> & { decision?: Decision };
+export type PlanEnvelope = { schema: 'cmo.envelope/1'; ok: boolean } & Record<string, unknown> & {
+    decision?: Decision;
+  };

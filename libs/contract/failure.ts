@@ -16,8 +16,24 @@ export type Usage = { inputTokens: number; outputTokens: number } | null;
 
 /** What reading one finished run gives: either an answer, or a failure with what may be kept. */
 export type RunReading =
-  | { ok: true; text: string; structured?: unknown; usage: Usage; began: Began; session: string | null; toolCalls: number }
-  | { ok: false; failure: Failure; partial: string | null; usage: Usage; began: Began; session: string | null; toolCalls: number };
+  | {
+      ok: true;
+      text: string;
+      structured?: unknown;
+      usage: Usage;
+      began: Began;
+      session: string | null;
+      toolCalls: number;
+    }
+  | {
+      ok: false;
+      failure: Failure;
+      partial: string | null;
+      usage: Usage;
+      began: Began;
+      session: string | null;
+      toolCalls: number;
+    };
 
 /** Whether any tool ran: an agent with access write that may have acted is never silently run again. */
 export type Began = 'yes' | 'no' | 'unknown';
@@ -52,8 +68,9 @@ export type StepFacts = {
 };
 
 /**
- * `resume`: continue the vendor's session with a prompt that says it was cut off (for `schema`: what was wrong), else a plain run.
- * `continued`: the other lane's prompt says that earlier work may lie in cwd, and carries the partial output.
+ * `resume`: continue the vendor's session with a prompt that says it was cut off (for `schema`: what was wrong), else a
+ * plain run. `continued`: the other lane's prompt says that
+ * earlier work may lie in cwd, and carries the partial output.
  */
 export type NextStep =
   | { kind: 'retry'; why: string; notBefore: number; resume: boolean; model?: string }

@@ -2,8 +2,8 @@ import type { WindowStatus } from './answers.js';
 import type { Overage } from './meter.js';
 
 /**
- * What is known of every account's windows, as `GET /v1/limits` answers it and meters.json keeps it. Times are ISO, by the
- * clock of the box that wrote it; percents are the vendor's, 0..100.
+ * What is known of every account's windows, as `GET /v1/limits` answers it and meters.json keeps it. Times are ISO, by
+ * the clock of the box that wrote it; percents are the vendor's, 0..100.
  */
 export type LimitsData = {
   node: string;

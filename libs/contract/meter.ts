@@ -20,7 +20,10 @@ export type MeterWindow = {
  */
 export type Reached = { flag: string; resetsAt: number | null };
 
-/** Money beside the subscription: codex credits, claude extra usage. Shown, never headroom. Amounts as the vendor wrote them. */
+/**
+ * Money beside the subscription: codex credits, claude extra
+ * usage. Shown, never headroom. Amounts as the vendor wrote them.
+ */
 export type Overage = {
   enabled: boolean;
   /** True while the vendor says that answers are being paid from it; null when it doesn't say. */

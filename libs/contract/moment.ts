@@ -1,4 +1,10 @@
-const UNITS = new Map([['ms', 1], ['s', 1000], ['m', 60_000], ['h', 3_600_000], ['d', 86_400_000]]);
+const UNITS = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
 
 /**
  * `1500ms`, `90s`, `5m`, `8h`, `2d`; a bare number counts in `bareUnit`s. Null when it is no duration.
@@ -11,7 +17,8 @@ export function parseDuration(value: string, bareUnit: 'ms' | 's'): number | nul
 }
 
 /** An ISO time with its zone, or a duration. Whether the calendar has that day, parseMoment says. */
-export const MOMENT_FORM = /^(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})|\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)?)$/;
+export const MOMENT_FORM =
+  /^(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})|\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)?)$/;
 
 /** As a refusal names it. */
 export const MOMENT = 'a time with its zone (2026-12-01T03:00:00Z), or a duration from now on (90s, 15m, 8h, 2d)';

@@ -1,6 +1,6 @@
 /**
- * What a running attempt has done so far, as its tender saw it at most three seconds ago. It lies beside the record's state
- * and never decides anything.
+ * What a running attempt has done so far, as its tender saw it at most three seconds ago. It lies beside the record's
+ * state and never decides anything.
  */
 export type Progress = {
   attempt: number;

@@ -47,9 +47,10 @@ export type PastAttempt = {
 };
 
 /**
- * How an attempt begins, when not from the prompt alone. `resume`: in the vendor's session of an attempt that was cut off.
- * `repair`: in the session whose answer did not fit the schema. Both are bound to the lane and the node where the session's
- * files lie. `continue`: on another lane than the one that may have written already; its partial output goes along.
+ * How an attempt begins, when not from the prompt alone. `resume`: in the vendor's session of an attempt that was cut
+ * off. `repair`: in the session whose answer did not fit the schema. Both are bound to the lane and the node where the
+ * session's files lie. `continue`: on another lane than the one
+ * that may have written already; its partial output goes along.
  */
 export type TakeUp =
   | { how: 'resume'; lane: string; node: string; session: string }
@@ -57,8 +58,8 @@ export type TakeUp =
   | { how: 'continue'; from: string };
 
 /**
- * A lane that this dispatch left for a window event, and is not offered again while that is on: until the window's reset, or,
- * where nobody stated one, as long as the closing of this number lasts. Times are Redis'.
+ * A lane that this dispatch left for a window event, and is not offered again while that is on: until the window's
+ * reset, or, where nobody stated one, as long as the closing of this number lasts. Times are Redis'.
  */
 export type LeftLane = { lane: string; event: string; until?: number; closing?: number };
 

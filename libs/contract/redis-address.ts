@@ -5,12 +5,21 @@
  *   redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db]      rediss+sentinel://…: both over TLS
  *   unix:/path[?db=n]
  *
- * After a `?`: `ca`, `cert`, `key` (files in PEM, absolute paths) and `servername` for TLS; `sentinelUser` and `sentinelPassword` for
- * Sentinel. Not the platform's URL: it takes no list of hosts. A user, a password or a value after `?` that holds one of
- * `@ : / ? # & %` has it percent-encoded.
+ * After a `?`: `ca`, `cert`, `key` (files in PEM, absolute paths) and `servername` for TLS; `sentinelUser` and
+ * `sentinelPassword` for Sentinel. Not the platform's URL: it takes no list of hosts. A user, a password or a value
+ * after `?` that holds one of `@ : / ? # & %` has it percent-encoded.
  */
 export type RedisTarget = {
-  where: { kind: 'host'; host: string; port: number } | { kind: 'socket'; path: string } | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; master: string; user: string | null; password: string | null };
+  where:
+    | { kind: 'host'; host: string; port: number }
+    | { kind: 'socket'; path: string }
+    | {
+        kind: 'sentinel';
+        sentinels: { host: string; port: number }[];
+        master: string;
+        user: string | null;
+        password: string | null;
+      };
   user: string | null;
   password: string | null;
   db: number;
@@ -18,7 +27,8 @@ export type RedisTarget = {
   tls: { ca: string | null; cert: string | null; key: string | null; serverName: string | null } | null;
 };
 
-export const REDIS_ADDRESS_FORMS = 'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/master or unix:/path';
+export const REDIS_ADDRESS_FORMS =
+  'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/master or unix:/path';
 
 const PORT = 6379;
 const SENTINEL_PORT = 26379;
@@ -32,7 +42,10 @@ export function parseRedisAddress(text: string): RedisTarget | null {
   const [, scheme = '', rest = '', query = ''] = match;
   const secure = scheme.startsWith('rediss');
   const sentinel = scheme.endsWith('+sentinel');
-  const words = queryOf(query, scheme === 'unix' ? ['db'] : [...(secure ? TLS_WORDS : []), ...(sentinel ? SENTINEL_WORDS : [])]);
+  const words = queryOf(
+    query,
+    scheme === 'unix' ? ['db'] : [...(secure ? TLS_WORDS : []), ...(sentinel ? SENTINEL_WORDS : [])],
+  );
   if (!words) return null;
   if (scheme === 'unix') return socketTarget(rest, words);
 
@@ -46,11 +59,26 @@ export function parseRedisAddress(text: string): RedisTarget | null {
   const db = dbOf((sentinel ? second : first) ?? '');
   const tls = tlsOf(secure, words);
   if (hosts.includes(null) || !only || db === null || tls === undefined) return null;
-  if (!sentinel) return hosts.length > 1 || second !== undefined ? null : { where: { kind: 'host', ...only }, user, password, db, tls };
+  if (!sentinel)
+    return hosts.length > 1 || second !== undefined
+      ? null
+      : { where: { kind: 'host', ...only }, user, password, db, tls };
   const master = decoded(first ?? '');
   if (!master || !/^[A-Za-z0-9._-]+$/.test(master)) return null;
   const sentinels = hosts.flatMap((host) => (host ? [host] : []));
-  return { where: { kind: 'sentinel', sentinels, master, user: words.get('sentinelUser') ?? null, password: words.get('sentinelPassword') ?? null }, user, password, db, tls };
+  return {
+    where: {
+      kind: 'sentinel',
+      sentinels,
+      master,
+      user: words.get('sentinelUser') ?? null,
+      password: words.get('sentinelPassword') ?? null,
+    },
+    user,
+    password,
+    db,
+    tls,
+  };
 }
 
 /** For logs, listings and messages: everything but what may be a secret. */
@@ -77,7 +105,9 @@ function shownHost({ host, port }: { host: string; port: number }): string {
 function socketTarget(rest: string, words: ReadonlyMap<string, string>): RedisTarget | null {
   const path = decoded(rest.replace(/^\/\/(?=\/)/, ''));
   const db = dbOf(words.get('db') ?? '');
-  return path?.startsWith('/') === true && db !== null ? { where: { kind: 'socket', path }, user: null, password: null, db, tls: null } : null;
+  return path?.startsWith('/') === true && db !== null
+    ? { where: { kind: 'socket', path }, user: null, password: null, db, tls: null }
+    : null;
 }
 
 /** Undefined: not understood. `:secret@` is a password without a user. */
@@ -99,7 +129,10 @@ function dbOf(text: string): number | null {
   return /^[0-9]{1,4}$/.test(text) ? Number(text) : null;
 }
 
-/** Undefined: not understood. A certificate without its key, or the other way round, would fail only at the first connection. */
+/**
+ * Undefined: not understood. A certificate without its key, or
+ * the other way round, would fail only at the first connection.
+ */
 function tlsOf(secure: boolean, words: ReadonlyMap<string, string>): RedisTarget['tls'] | undefined {
   if (!secure) return null;
   const file = (name: string): string | null => words.get(name) ?? null;

@@ -9,7 +9,9 @@ export type DispatchRequest = {
   prompt: string;
   /** Absolute; empty for work that any node may do. */
   cwd: string;
-  /** The submitter's own environment, already reduced to the allow-list: an agent finds the toolchain its sender has. */
+  /**
+   * The submitter's own environment, already reduced to the allow-list: an agent finds the toolchain its sender has.
+   */
   env: Record<string, string>;
   role?: Role;
   complexity?: number;
@@ -20,7 +22,9 @@ export type DispatchRequest = {
   write?: boolean;
   readOnly?: boolean;
   independentOf?: string;
-  /** The dispatch whose output this one grades: independent of the vendor that really made it. Replaces independentOf. */
+  /**
+   * The dispatch whose output this one grades: independent of the vendor that really made it. Replaces independentOf.
+   */
   reviewOf?: string;
   strictIndependence?: boolean;
   pin?: string;
@@ -45,7 +49,9 @@ export type DispatchRequest = {
   ttlMs?: number;
   /** Over by then, running or not: a time or a duration, as notBefore. */
   deadline?: string;
-  /** Pure text work: no folder, read access, on whichever node has room first. Absent: on the node that has the folder. */
+  /**
+   * Pure text work: no folder, read access, on whichever node has room first. Absent: on the node that has the folder.
+   */
   node?: 'any';
   batch?: string;
   labels?: Record<string, string>;

@@ -15,7 +15,9 @@ export type ServiceState = {
   /** With the box, or with the login. Null: it can not be told. */
   enabled: boolean | null;
   running: boolean | null;
-  /** systemd: the user's manager starts with the box and stays after a logout. Null: elsewhere, or it can not be told. */
+  /**
+   * systemd: the user's manager starts with the box and stays after a logout. Null: elsewhere, or it can not be told.
+   */
   linger: boolean | null;
   /** Why work that waits would not go on after a reboot; none: it would. */
   problems: { what: string; fix: string }[];

@@ -16,7 +16,9 @@ export type Access = (typeof ACCESSES)[number];
 export const CLASSES = ['interactive', 'normal', 'batch'] as const;
 export type DispatchClass = (typeof CLASSES)[number];
 
-/** Stored states of a dispatch. waiting-quota and waiting-slot are derived from the gate's last answer, never stored. */
+/**
+ * Stored states of a dispatch. waiting-quota and waiting-slot are derived from the gate's last answer, never stored.
+ */
 export const LIVE_STATES = ['queued', 'running', 'retrying'] as const;
 export const END_STATES = ['succeeded', 'failed', 'cancelled', 'timed_out', 'deferred', 'expired'] as const;
 export const STATES = [...LIVE_STATES, ...END_STATES] as const;

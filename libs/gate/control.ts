@@ -3,8 +3,8 @@ import type { Config, ControlData, Drain, Pause, SlotKind, SlotSetting } from '#
 import { keys, redisOffset, replies } from '#store';
 
 /**
- * What persons have said: pauses, drained nodes, and how many run at once. One hash, which reserve.lua reads in the same
- * step in which it admits, so that nothing starts after a pause was acknowledged.
+ * What persons have said: pauses, drained nodes, and how many run at once. One hash, which reserve.lua reads in the
+ * same step in which it admits, so that nothing starts after a pause was acknowledged.
  *
  *   pause:<lane> | pause:*      JSON { reason, since, until? }
  *   drain:<node>                JSON { reason, since }
@@ -51,7 +51,10 @@ export function openControls(redis: Redis, config: Pick<Config, 'lanes'>): Contr
     },
     async pause(lane, reason, until) {
       const { now, offset } = await redisNow();
-      await put(`pause:${lane ?? '*'}`, JSON.stringify({ reason, since: now, ...(until !== null && { until: until + offset }) }));
+      await put(
+        `pause:${lane ?? '*'}`,
+        JSON.stringify({ reason, since: now, ...(until !== null && { until: until + offset }) }),
+      );
     },
     resume: (lane) => take(`pause:${lane ?? '*'}`),
     async drain(node, reason) {
@@ -79,7 +82,8 @@ export function controlOf(fields: Record<string, string>, now: number): ControlD
     else if (what === 'drain') drains.push({ node: name, ...(JSON.parse(value) as Omit<Drain, 'node'>) });
     else if (what === 'pause') {
       const { reason, since, until } = JSON.parse(value) as { reason: string; since: number; until?: number };
-      if (until === undefined || until > now) pauses.push({ lane: name === '*' ? null : name, reason, since, until: until ?? null });
+      if (until === undefined || until > now)
+        pauses.push({ lane: name === '*' ? null : name, reason, since, until: until ?? null });
     }
   }
   return { pauses, drains, slots };
@@ -88,7 +92,10 @@ export function controlOf(fields: Record<string, string>, now: number): ControlD
 /** The pause that keeps a lane shut: of those that do, the one that ends last. */
 export function pauseOf({ pauses }: Pick<ControlData, 'pauses'>, lane: string): Pause | null {
   const own = pauses.filter((pause) => pause.lane === null || pause.lane === lane);
-  return own.reduce<Pause | null>((last, pause) => (last === null || (pause.until ?? Infinity) > (last.until ?? Infinity) ? pause : last), null);
+  return own.reduce<Pause | null>(
+    (last, pause) => (last === null || (pause.until ?? Infinity) > (last.until ?? Infinity) ? pause : last),
+    null,
+  );
 }
 
 /** How many run at once: what a person said last, else the configuration. */

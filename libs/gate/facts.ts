@@ -10,15 +10,26 @@ import type { AccountSnapshot } from './snapshot.js';
  * @param cost thousandths per window of the dispatch in question
  * @param limit thousandths
  */
-export function laneFacts(snapshot: AccountSnapshot, lane: string, installed: boolean, cost: CostVector, limit: number): LaneFacts {
+export function laneFacts(
+  snapshot: AccountSnapshot,
+  lane: string,
+  installed: boolean,
+  cost: CostVector,
+  limit: number,
+): LaneFacts {
   const open = snapshot.windows.filter((w) => w.scope === null);
-  const worst = open.reduce<(typeof open)[number] | null>((most, w) => (most === null || w.effective > most.effective ? w : most), null);
+  const worst = open.reduce<(typeof open)[number] | null>(
+    (most, w) => (most === null || w.effective > most.effective ? w : most),
+    null,
+  );
   const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   const facts: LaneFacts = { available: snapshot.windows.length > 0, installed };
   if (facts.available) {
     facts.worstPercent = worst?.effective ?? 0;
     facts.nextResetAt = iso(worst?.resetsAt ?? null);
-    facts.scoped = snapshot.windows.filter((w) => w.scope !== null).map((w) => ({ scope: w.scope ?? '', percent: w.effective, resetsAt: iso(w.resetsAt) }));
+    facts.scoped = snapshot.windows
+      .filter((w) => w.scope !== null)
+      .map((w) => ({ scope: w.scope ?? '', percent: w.effective, resetsAt: iso(w.resetsAt) }));
   }
   const full = snapshot.bare ? open.find((w) => thousandths(w.effective) + (cost[w.id] ?? 0) > limit) : undefined;
   if (snapshot.closed && snapshot.closed.until > snapshot.now) {
@@ -28,7 +39,8 @@ export function laneFacts(snapshot: AccountSnapshot, lane: string, installed: bo
   if (pause) return { ...facts, hardBlocked: true, blockedBy: 'paused', nextResetAt: iso(pause.until) };
   // The reading's own word: without `blockedBy` it counts only as long as there is a reading.
   const reached = snapshot.reading?.reached;
-  if (reached && reached.resetsAt !== null && reached.resetsAt > snapshot.now) return { ...facts, hardBlocked: true, nextResetAt: iso(reached.resetsAt) };
+  if (reached && reached.resetsAt !== null && reached.resetsAt > snapshot.now)
+    return { ...facts, hardBlocked: true, nextResetAt: iso(reached.resetsAt) };
   if (full) return { ...facts, hardBlocked: true, blockedBy: 'limit', nextResetAt: iso(full.resetsAt) };
   return facts;
 }

@@ -1,5 +1,16 @@
 import type { Redis } from 'ioredis';
-import { accountSlots, heldBackAt, type DayTime, type Config, type CostVector, type DispatchClass, type LaneConfig, type LanesFacts, type LeftLane, type MeterReading } from '#contract';
+import {
+  accountSlots,
+  heldBackAt,
+  type DayTime,
+  type Config,
+  type CostVector,
+  type DispatchClass,
+  type LaneConfig,
+  type LanesFacts,
+  type LeftLane,
+  type MeterReading,
+} from '#contract';
 import { evaluate, evaluateJson, gateKeys, keys } from '#store';
 import { laneFacts } from './facts.js';
 import { operations } from './lua.js';
@@ -8,13 +19,23 @@ import { readSnapshot, type AccountSnapshot } from './snapshot.js';
 
 export type Admission =
   | { ok: true; cost: CostVector; canary: boolean }
-  /** `til`: ms, when asking again can help; null when only a wake can. `bare`: nothing reserved and nothing settling. */
-  | { ok: false; reason: RefusalReason; window: string | null; til: number | null; bare: boolean; event: WindowEvent | null };
+  /**
+   * `til`: ms, when asking again can help; null when only a wake can. `bare`: nothing reserved and nothing settling.
+   */
+  | {
+      ok: false;
+      reason: RefusalReason;
+      window: string | null;
+      til: number | null;
+      bare: boolean;
+      event: WindowEvent | null;
+    };
 
 /** Which closing of a window this is: work that leaves the lane for it is not offered the lane again while it is on. */
 export type WindowEvent = Omit<LeftLane, 'lane'>;
 
-export type RefusalReason = 'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'drained' | 'restart';
+export type RefusalReason =
+  'limit' | 'hold-back' | 'slots' | 'lane-slots' | 'dark' | 'closed' | 'canary' | 'paused' | 'drained' | 'restart';
 
 /** Refusals that waiting for a window cures, against those that a free slot cures. */
 export function waitsForQuota(reason: RefusalReason): boolean {
@@ -25,7 +46,10 @@ export interface Gate {
   /** Before a fetch: reserves the dearest tier that waits in the queue, under a token. */
   reserve(token: string, lane: LaneConfig, queue: string, node: string): Promise<Admission>;
   giveBack(token: string, account: string): Promise<void>;
-  /** While an agent waits for one that it sent itself its slot is another's; its points stay. @returns whether that changed something */
+  /**
+   * While an agent waits for one that it sent itself its slot is
+   * another's; its points stay. @returns whether that changed something
+   */
   lend(attempt: string, account: string, lent: boolean): Promise<boolean>;
   /** Takes back what this node had lent: who waited for what went with the process. */
   recall(node: string): Promise<void>;
@@ -46,9 +70,21 @@ export interface Gate {
   asserted(): Promise<void>;
 }
 
-export type RenewedRun = { dispatch: string; attempt: number; lane: LaneConfig; node: string; class: string; project: string; cost: CostVector; ttlMs: number };
+export type RenewedRun = {
+  dispatch: string;
+  attempt: number;
+  lane: LaneConfig;
+  node: string;
+  class: string;
+  project: string;
+  cost: CostVector;
+  ttlMs: number;
+};
 
-/** @param costsOf what an attempt of a lane and tier is taken to cost; the default is the configuration's word, measured costs come from the worker */
+/**
+ * @param costsOf what an attempt of a lane and tier is taken to cost; the
+ * default is the configuration's word, measured costs come from the worker
+ */
 export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCost): Gate {
   const { timing } = config;
   const limit = thousandths(config.pressure.exhausted);
@@ -69,8 +105,20 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     ttl: timing.tokenLeaseMs,
     grace: timing.restartGraceMs,
   });
-  type Reply = { ok: true; cost: CostVector; canary: boolean } | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean; event?: WindowEvent };
-  const admission = (reply: Reply): Admission => (reply.ok ? reply : { ok: false, reason: reply.reason, window: reply.window ?? null, til: reply.til ?? null, bare: reply.bare, event: reply.event ?? null });
+  type Reply =
+    | { ok: true; cost: CostVector; canary: boolean }
+    | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean; event?: WindowEvent };
+  const admission = (reply: Reply): Admission =>
+    reply.ok
+      ? reply
+      : {
+          ok: false,
+          reason: reply.reason,
+          window: reply.window ?? null,
+          til: reply.til ?? null,
+          bare: reply.bare,
+          event: reply.event ?? null,
+        };
 
   const snapshot = (account: string): Promise<AccountSnapshot> => readSnapshot(redis, account, wakeOf(account));
 
@@ -78,40 +126,104 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     async reserve(token, lane, queue, node) {
       const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, costsOf(lane, tier)]));
       const names = [...gateKeys(lane.account), keys.waiting(queue), keys.control];
-      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: token, node, project: '', costs, ...rules(lane) }));
+      return admission(
+        await evaluateJson<Reply>(redis, operations.reserve, names, {
+          id: token,
+          node,
+          project: '',
+          costs,
+          ...rules(lane),
+        }),
+      );
     },
 
     async giveBack(token, account) {
-      await evaluate(redis, operations.giveBack, gateKeys(account), { id: token, account, channel: keys.channels.wake });
+      await evaluate(redis, operations.giveBack, gateKeys(account), {
+        id: token,
+        account,
+        channel: keys.channels.wake,
+      });
     },
 
     async lend(attempt, account, lent) {
-      return (await evaluate(redis, operations.lend, gateKeys(account), { account, channel: keys.channels.wake, id: attempt, lent })) === 1;
+      return (
+        (await evaluate(redis, operations.lend, gateKeys(account), {
+          account,
+          channel: keys.channels.wake,
+          id: attempt,
+          lent,
+        })) === 1
+      );
     },
 
     async recall(node) {
-      for (const account of this.accounts()) await evaluate(redis, operations.lend, gateKeys(account), { account, channel: keys.channels.wake, node, lent: false });
+      for (const account of this.accounts())
+        await evaluate(redis, operations.lend, gateKeys(account), {
+          account,
+          channel: keys.channels.wake,
+          node,
+          lent: false,
+        });
     },
 
     async look(lane, cost, of, node = '') {
       const names = [...gateKeys(lane.account), keys.waiting(''), keys.control];
-      return admission(await evaluateJson<Reply>(redis, operations.reserve, names, { id: 'look', node, cost, class: of, dry: true, ...rules(lane) }));
+      return admission(
+        await evaluateJson<Reply>(redis, operations.reserve, names, {
+          id: 'look',
+          node,
+          cost,
+          class: of,
+          dry: true,
+          ...rules(lane),
+        }),
+      );
     },
 
     async renew({ dispatch, attempt, lane, node, class: of, project, cost, ttlMs }) {
       const names = [...gateKeys(lane.account), keys.record(dispatch)];
-      const argument = { id: `${dispatch}.${attempt}`, attempt, node, lane: lane.id, class: of, project, cost, ttl: ttlMs, ceiling: ceilingOf(lane.account) };
+      const argument = {
+        id: `${dispatch}.${attempt}`,
+        attempt,
+        node,
+        lane: lane.id,
+        class: of,
+        project,
+        cost,
+        ttl: ttlMs,
+        ceiling: ceilingOf(lane.account),
+      };
       return (await evaluate(redis, operations.renew, names, argument)) as 'renewed' | 'made' | 'not-running';
     },
 
     async read(reading, partial = false) {
       if (!usable(reading)) return false;
       const windows = Object.fromEntries(
-        reading.windows.map((w) => [w.id, { used: thousandths(Math.max(w.usedPercent, 0)), resetsAt: w.resetsAt ?? undefined, kind: w.kind, scope: w.scope ?? undefined }]),
+        reading.windows.map((w) => [
+          w.id,
+          {
+            used: thousandths(Math.max(w.usedPercent, 0)),
+            resetsAt: w.resetsAt ?? undefined,
+            kind: w.kind,
+            scope: w.scope ?? undefined,
+          },
+        ]),
       );
       const { account, source, reached, overage } = reading;
-      const said = { plan: reading.plan ?? undefined, reached: reached ? { flag: reached.flag, resetsAt: reached.resetsAt ?? undefined } : undefined, overage: overage ?? undefined };
-      const argument = { ...wakeOf(account), windows, at: reading.writtenAt, readAt: reading.readAt, source, partial, ...said };
+      const said = {
+        plan: reading.plan ?? undefined,
+        reached: reached ? { flag: reached.flag, resetsAt: reached.resetsAt ?? undefined } : undefined,
+        overage: overage ?? undefined,
+      };
+      const argument = {
+        ...wakeOf(account),
+        windows,
+        at: reading.writtenAt,
+        readAt: reading.readAt,
+        source,
+        partial,
+        ...said,
+      };
       return (await evaluate(redis, operations.meter, gateKeys(account), argument)) === 1;
     },
 
@@ -119,11 +231,15 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
 
     async facts(lanes, installed) {
       const accounts = [...new Set(lanes.map((lane) => lane.account))];
-      const pictures = new Map(await Promise.all(accounts.map(async (account) => [account, await snapshot(account)] as const)));
+      const pictures = new Map(
+        await Promise.all(accounts.map(async (account) => [account, await snapshot(account)] as const)),
+      );
       return Object.fromEntries(
         lanes.flatMap((lane) => {
           const picture = pictures.get(lane.account);
-          return picture ? [[lane.id, laneFacts(picture, lane.id, installed[lane.id] ?? false, cheapest(lane, costsOf), limit)]] : [];
+          return picture
+            ? [[lane.id, laneFacts(picture, lane.id, installed[lane.id] ?? false, cheapest(lane, costsOf), limit)]]
+            : [];
         }),
       );
     },
@@ -152,7 +268,9 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
  */
 export function settleCeiling(config: Config, account: string): number {
   const lane = config.lanes.find((l) => l.account === account);
-  return lane?.kind === 'claude' ? Math.min(3 * lane.freshnessMs, config.timing.settleCeilingMs) : config.timing.settleCeilingMs;
+  return lane?.kind === 'claude'
+    ? Math.min(3 * lane.freshnessMs, config.timing.settleCeilingMs)
+    : config.timing.settleCeilingMs;
 }
 
 /** By this box's own clock, which is the person's. */

@@ -1,4 +1,13 @@
-export { openGate, settleCeiling, waitsForQuota, type Admission, type Gate, type RefusalReason, type RenewedRun, type WindowEvent } from './gate.js';
+export {
+  openGate,
+  settleCeiling,
+  waitsForQuota,
+  type Admission,
+  type Gate,
+  type RefusalReason,
+  type RenewedRun,
+  type WindowEvent,
+} from './gate.js';
 export { laneFacts } from './facts.js';
 export { controlOf, openControls, pauseOf, slotsOf, type Controls } from './control.js';
 export { gateParts } from './lua.js';

@@ -17,5 +17,7 @@ export type CostsOf = (lane: LaneConfig, tier: string) => CostVector;
 export function cheapest(lane: LaneConfig, costsOf: CostsOf): CostVector {
   const vectors = Object.keys(lane.models).map((tier) => costsOf(lane, tier));
   const windows = new Set(vectors.flatMap((vector) => Object.keys(vector)));
-  return Object.fromEntries([...windows].map((window) => [window, Math.min(...vectors.map((vector) => vector[window] ?? 0))]));
+  return Object.fromEntries(
+    [...windows].map((window) => [window, Math.min(...vectors.map((vector) => vector[window] ?? 0))]),
+  );
 }

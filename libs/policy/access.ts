@@ -15,6 +15,7 @@ export function accessOf({ role = 'implement', write, readOnly }: AccessFlags): 
 /** A grader that may change what it grades is no grader, and both flags at once say nothing. */
 export function checkAccess({ role = 'implement', write, readOnly }: AccessFlags): Problem[] {
   if (write && readOnly) return [contradiction('write', '--write and --read-only together', 'one of the two')];
-  if (write && GRADERS.includes(role)) return [contradiction('write', `--write with role ${role}`, `no --write: ${role} reads only`)];
+  if (write && GRADERS.includes(role))
+    return [contradiction('write', `--write with role ${role}`, `no --write: ${role} reads only`)];
   return [];
 }

@@ -17,8 +17,8 @@ function closed(facts: LaneFacts): boolean {
 }
 
 /**
- * Effective percent for this model: the worst of the account-wide windows and those scoped to its family; null when there
- * is no reading. A reading with no open window is 0.
+ * Effective percent for this model: the worst of the account-wide windows and those scoped to its family; null when
+ * there is no reading. A reading with no open window is 0.
  */
 export function percentOf(facts: LaneFacts, model: string): number | null {
   if (!facts.available) return null;
@@ -28,9 +28,14 @@ export function percentOf(facts: LaneFacts, model: string): number | null {
 /** missing > unknown > exhausted > critical > tight > ok. */
 export function laneState(facts: LaneFacts, model: string, pressure: Pressure): LaneState {
   const percent = percentOf(facts, model);
-  const at = (state: LaneState['state'], resetsAt: string | null = facts.nextResetAt ?? null): LaneState => ({ state, percent, resetsAt });
+  const at = (state: LaneState['state'], resetsAt: string | null = facts.nextResetAt ?? null): LaneState => ({
+    state,
+    percent,
+    resetsAt,
+  });
   if (facts.installed === false) return at('missing', null);
-  if (closed(facts) || (percent !== null && percent >= pressure.exhausted)) return at('exhausted', opensAt(facts, model, pressure));
+  if (closed(facts) || (percent !== null && percent >= pressure.exhausted))
+    return at('exhausted', opensAt(facts, model, pressure));
   if (percent === null) return at('unknown');
   if (percent >= pressure.critical) return at('critical');
   return at(percent >= pressure.tight ? 'tight' : 'ok');
@@ -38,7 +43,8 @@ export function laneState(facts: LaneFacts, model: string, pressure: Pressure): 
 
 /**
  * When the lane would run this model again (ISO), null when nothing stated says so. Every window that is over the limit
- * has to reset, so the latest of their resets counts; a missing login or CLI is mended by a person, and a pause ends when its time is over, if it has one.
+ * has to reset, so the latest of their resets counts; a missing login or CLI is
+ * mended by a person, and a pause ends when its time is over, if it has one.
  */
 export function opensAt(facts: LaneFacts, model: string, pressure: Pressure): string | null {
   if (facts.installed === false || facts.blockedBy === 'auth') return null;

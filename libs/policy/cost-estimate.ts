@@ -4,10 +4,10 @@ import { inScope } from './scope.js';
  * What an attempt costs, learnt from how the meter moved while it ran. Pure: a ledger in, a ledger and samples out.
  *
  * Between two readings of a window its percent rose by d. The runs in flight in between share d by the time they ran
- * in it (of a window of some models, the runs of those); what nobody ran is somebody else's spending, counted for no one. A run is complete for a window once a
- * reading was written after its end, and then its shares are one sample for its lane and tier. Whatever makes a share
- * doubtful (the window reset, the number fell, no reading from before the run) makes the run no sample of that window:
- * a wrong cost is worse than a default one.
+ * in it (of a window of some models, the runs of those); what nobody ran is somebody else's spending, counted for no
+ * one. A run is complete for a window once a reading was written after its end, and then its shares are one sample for
+ * its lane and tier. Whatever makes a share doubtful (the window reset, the number fell, no reading from before the
+ * run) makes the run no sample of that window: a wrong cost is worse than a default one.
  */
 export type CostRun = {
   lane: string;
@@ -27,7 +27,10 @@ export type CostLedger = {
 
 export type CostSample = { lane: string; tier: string; window: string; points: number };
 
-export type CostReading = { at: number; windows: readonly { id: string; scope: string | null; usedPercent: number; resetsAt: number | null }[] };
+export type CostReading = {
+  at: number;
+  windows: readonly { id: string; scope: string | null; usedPercent: number; resetsAt: number | null }[];
+};
 
 export type CostRunFacts = Pick<CostRun, 'lane' | 'tier' | 'model' | 'from'>;
 
@@ -39,7 +42,10 @@ export const LEAST_SAMPLES = 10;
 export const MOST_SAMPLES = 50;
 /** Points. A lane whose runs round to nothing must still not be started without end on one reading. */
 export const COST_FLOOR = 0.05;
-/** One agent that takes half of a window in one go isn't one: another login was read, or the number is of something else. */
+/**
+ * One agent that takes half of a window in one go isn't one:
+ * another login was read, or the number is of something else.
+ */
 const MOST_POINTS = 50;
 /** Resets come with jitter; further apart they are two windows. */
 const SAME_RESET_MS = 10 * 60_000;
@@ -72,10 +78,14 @@ export function runDropped(ledger: CostLedger, id: string): CostLedger {
   return { ...ledger, runs };
 }
 
-/** A reading: its rise is shared out, and the runs that it completes become samples. Older than what is known: nothing. */
+/**
+ * A reading: its rise is shared out, and the runs that it completes become samples. Older than what is known: nothing.
+ */
 export function readingTaken(ledger: CostLedger, reading: CostReading): { ledger: CostLedger; samples: CostSample[] } {
   const windows = { ...ledger.windows };
-  const runs = Object.fromEntries(Object.entries(ledger.runs).map(([id, run]) => [id, { ...run, points: { ...run.points } }]));
+  const runs = Object.fromEntries(
+    Object.entries(ledger.runs).map(([id, run]) => [id, { ...run, points: { ...run.points } }]),
+  );
   const samples: CostSample[] = [];
   for (const { id: window, scope, usedPercent, resetsAt } of reading.windows) {
     const before = Object.hasOwn(windows, window) ? windows[window] : undefined;
@@ -83,7 +93,11 @@ export function readingTaken(ledger: CostLedger, reading: CostReading): { ledger
     windows[window] = { usedPercent, resetsAt, at: reading.at };
     const rise = before && sameWindow(before.resetsAt, resetsAt) ? usedPercent - before.usedPercent : null;
     const since = before?.at ?? Number.NEGATIVE_INFINITY;
-    share(Object.values(runs).filter(({ model }) => scope === null || inScope(scope, model)), window, { from: since, to: reading.at, rise: rise !== null && rise >= 0 ? rise : null });
+    share(
+      Object.values(runs).filter(({ model }) => scope === null || inScope(scope, model)),
+      window,
+      { from: since, to: reading.at, rise: rise !== null && rise >= 0 ? rise : null },
+    );
     for (const run of Object.values(runs)) {
       if (run.to === null || run.to >= reading.at || !Object.hasOwn(run.points, window)) continue;
       const points = run.points[window] ?? null;
@@ -105,7 +119,11 @@ export function costOf(samples: readonly number[]): number | null {
 }
 
 /** By the time that each run spent between the two readings, so that a frontier run takes its larger part. */
-function share(runs: CostRun[], window: string, { from, to, rise }: { from: number; to: number; rise: number | null }): void {
+function share(
+  runs: CostRun[],
+  window: string,
+  { from, to, rise }: { from: number; to: number; rise: number | null },
+): void {
   const within = runs
     .map((run) => ({ run, ms: Math.min(billedUntil(run, from) ?? to, to) - Math.max(run.from, from) }))
     .filter(({ ms }) => ms > 0);

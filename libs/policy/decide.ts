@@ -8,8 +8,8 @@ import { correctTier, tierAbove, tierOf } from './tier.js';
 import { weightOf } from './weight.js';
 
 /**
- * Lane, tier, model and effort for a task, from nothing but its arguments. Percents are effective (reported + reserved +
- * settling); `nextResetAt` says when, so no clock is needed. The task's values are taken as checked (`readTask`).
+ * Lane, tier, model and effort for a task, from nothing but its arguments. Percents are effective (reported + reserved
+ * + settling); `nextResetAt` says when, so no clock is needed. The task's values are taken as checked (`readTask`).
  * Never throws on data: when no permitted lane is usable it is a Deferral.
  */
 export function decide(task: Task, facts: LanesFacts, config: PolicyConfig): Decision {
@@ -35,7 +35,11 @@ export function decide(task: Task, facts: LanesFacts, config: PolicyConfig): Dec
       ok: false,
       defer: true,
       tier,
-      reason: reasonOf(factors, tier, seats.flatMap(({ why }) => why)),
+      reason: reasonOf(
+        factors,
+        tier,
+        seats.flatMap(({ why }) => why),
+      ),
       notes: [...corrections, ...rule.notes],
       independence: factors.independentOf === null ? null : 'none',
       reasonCode,
@@ -64,7 +68,12 @@ export function decide(task: Task, facts: LanesFacts, config: PolicyConfig): Dec
 }
 
 /** What follows from the lane: a named or substituted model, then correction 5, then 6. */
-function finalOffer({ lane, facts, state, offer: start }: UsableSeat, degraded: boolean, task: Task, config: PolicyConfig): { offer: Offer; notes: string[] } {
+function finalOffer(
+  { lane, facts, state, offer: start }: UsableSeat,
+  degraded: boolean,
+  task: Task,
+  config: PolicyConfig,
+): { offer: Offer; notes: string[] } {
   const notes: string[] = [];
   if (start.pinned) notes.push('model-pinned');
   if (start.insteadOf !== null) notes.push(`model-unavailable:${start.insteadOf}`);
@@ -72,7 +81,9 @@ function finalOffer({ lane, facts, state, offer: start }: UsableSeat, degraded: 
   // A tier whose own family is spent would only wait at the gate for a window that this lane's percent did not count.
   const moved = (to: Tier): Offer | null => {
     const next = offerOf(lane, to, task);
-    return next !== null && next.tier === to && laneState(facts, next.model, config.pressure).state !== 'exhausted' ? next : null;
+    return next !== null && next.tier === to && laneState(facts, next.model, config.pressure).state !== 'exhausted'
+      ? next
+      : null;
   };
   if (degraded && offer.tier !== 'frontier') {
     const raised = moved(tierAbove(offer.tier));
@@ -87,7 +98,10 @@ function finalOffer({ lane, facts, state, offer: start }: UsableSeat, degraded: 
   return { offer, notes };
 }
 
-/** The earliest reset that would let this task run: only of lanes it waits for, and never of one that lacks its CLI or login. */
+/**
+ * The earliest reset that would let this task run: only of lanes
+ * it waits for, and never of one that lacks its CLI or login.
+ */
 function earliestOpening(seats: Seat[], tier: Tier, { pressure }: PolicyConfig): string | null {
   let earliest: string | null = null;
   for (const { out, facts, offer, lane } of seats) {

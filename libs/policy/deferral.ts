@@ -1,9 +1,9 @@
 import { errorBody, type Decision, type ErrorBody } from '#contract';
 
 /**
- * What is told of a dispatch that no lane takes now and that may wait no longer: each permitted lane with what closed it, and what opens
- * it. Waiting for a window opens neither a paused lane nor one whose login has lapsed, and where every lane wants a login or a
- * CLI it is not a window that is missing.
+ * What is told of a dispatch that no lane takes now and that may wait no longer: each permitted lane with what closed
+ * it, and what opens it. Waiting for a window opens neither a paused lane nor one whose login has lapsed, and where
+ * every lane wants a login or a CLI it is not a window that is missing.
  */
 export function deferral(decision: Decision): ErrorBody {
   const lanes = permittedLanes(decision);
@@ -11,10 +11,15 @@ export function deferral(decision: Decision): ErrorBody {
   const causes = new Set(standings.map(({ cause }) => cause));
   const details = standings.map(({ words }) => words);
   const retryAfter = decision.ok ? null : decision.resumeAfter;
-  if ([...causes].every((cause) => cause === 'missing' || cause === 'auth')) return errorBody('CMO_E_NO_LANE', undefined, { details, retryAfter });
+  if ([...causes].every((cause) => cause === 'missing' || cause === 'auth'))
+    return errorBody('CMO_E_NO_LANE', undefined, { details, retryAfter });
   const fixes = [
-    ...(causes.has('paused') ? [`\`cmo resume ${standings.length === 1 ? (lanes[0] ?? '--all') : '--all'}\` takes the pause back`] : []),
-    ...(causes.has('auth') || causes.has('missing') || causes.has('environment') ? ['`cmo doctor` says what a closed lane needs'] : []),
+    ...(causes.has('paused')
+      ? [`\`cmo resume ${standings.length === 1 ? (lanes[0] ?? '--all') : '--all'}\` takes the pause back`]
+      : []),
+    ...(causes.has('auth') || causes.has('missing') || causes.has('environment')
+      ? ['`cmo doctor` says what a closed lane needs']
+      : []),
     ...(causes.has('window') ? ['wait for the window with `--max-wait 8h`, or use `cmo submit`'] : []),
   ];
   // A listing has one line for it.
@@ -23,7 +28,11 @@ export function deferral(decision: Decision): ErrorBody {
 }
 
 /** The candidates are every lane: those that the task itself rules out open nothing for it. */
-function permittedLanes({ candidates, factors: { pin, independentOf, strictIndependence }, laneStates }: Decision): string[] {
+function permittedLanes({
+  candidates,
+  factors: { pin, independentOf, strictIndependence },
+  laneStates,
+}: Decision): string[] {
   if (pin !== null) return [pin];
   if (candidates.length === 0) return Object.keys(laneStates);
   const maker = candidates.find(({ lane }) => lane === independentOf)?.vendor ?? independentOf;
@@ -33,10 +42,17 @@ function permittedLanes({ candidates, factors: { pin, independentOf, strictIndep
 type Cause = 'missing' | 'auth' | 'environment' | 'paused' | 'window';
 
 function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cause; words: string; brief: string } {
-  const { state, resetsAt } = (Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined) ?? { state: 'unknown', resetsAt: null };
+  const { state, resetsAt } = (Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined) ?? {
+    state: 'unknown',
+    resetsAt: null,
+  };
   const blockedBy = Object.hasOwn(facts, lane) ? facts[lane]?.blockedBy : undefined;
   const words = `${lane}: ${state}${state !== 'missing' && blockedBy !== undefined ? ` (closed: ${blockedBy})` : ''}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
   const brief = `${lane} ${state === 'missing' ? state : (blockedBy ?? state)}`;
   if (state === 'missing') return { cause: 'missing', words, brief };
-  return { cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window', words, brief };
+  return {
+    cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window',
+    words,
+    brief,
+  };
 }

@@ -14,12 +14,36 @@ export { independenceLabel, producerVendor } from './independence.js';
 export { independenceNotice } from './notice.js';
 export { continuedNotice, incomplete, repairNotice, resumeNotice } from './take-up.js';
 export { accessOf, checkAccess } from './access.js';
-export { bindingWindows, clearsAt, laneFactsOf, nextReset, percentFor, percentNow, worstAccountWide, worstOf } from './windows.js';
+export {
+  bindingWindows,
+  clearsAt,
+  laneFactsOf,
+  nextReset,
+  percentFor,
+  percentNow,
+  worstAccountWide,
+  worstOf,
+} from './windows.js';
 export { policyConfigOf, type PolicyConfigReading } from './policy-config.js';
 export { readTask, readTaskValues, contradictionsOf, type TaskReading } from './read-task.js';
 export { readFacts, type FactsReading } from './read-facts.js';
 export { checkRequest, taskOf } from './read-request.js';
 export { checkNumber, shown, unknownWord, wrongValue, type Problem } from './problem.js';
 export { nearest } from './nearest.js';
-export { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, COST_FLOOR, LEAST_SAMPLES, MOST_SAMPLES, type CostLedger, type CostReading, type CostRun, type CostRunFacts, type CostSample } from './cost-estimate.js';
+export {
+  costOf,
+  EMPTY_LEDGER,
+  readingTaken,
+  runBegan,
+  runDropped,
+  runEnded,
+  COST_FLOOR,
+  LEAST_SAMPLES,
+  MOST_SAMPLES,
+  type CostLedger,
+  type CostReading,
+  type CostRun,
+  type CostRunFacts,
+  type CostSample,
+} from './cost-estimate.js';
 export { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from './limits-facts.js';

@@ -20,13 +20,20 @@ export function isUsable(seat: Seat): seat is UsableSeat {
 }
 
 const OUT_POINTS = -10_000;
-const BAND_POINTS: Record<Band, number> = { ok: 0, tight: -150, critical: -400, unknown: -20, exhausted: OUT_POINTS, missing: OUT_POINTS };
+const BAND_POINTS: Record<Band, number> = {
+  ok: 0,
+  tight: -150,
+  critical: -400,
+  unknown: -20,
+  exhausted: OUT_POINTS,
+  missing: OUT_POINTS,
+};
 
 /**
- * Every lane, best first. Score in tenths of what decision.md names, so that whole percents give exact sums and a tie is a
- * tie: band, + weightPoints for the preferred lane, + room left. A lane whose meter is unknown borrows the lowest
- * known percent (0 where none is), and the preferred one is spared the malus: an unreadable meter alone never costs it a dispatch.
- * Raising one lane's percent never improves its rank: every borrowed percent rises at most as much.
+ * Every lane, best first. Score in tenths of what decision.md names, so that whole percents give exact sums and a tie
+ * is a tie: band, + weightPoints for the preferred lane, + room left. A lane whose meter is unknown borrows the lowest
+ * known percent (0 where none is), and the preferred one is spared the malus: an unreadable meter alone never costs it
+ * a dispatch. Raising one lane's percent never improves its rank: every borrowed percent rises at most as much.
  */
 export function seatLanes(task: Task, tier: Tier, facts: LanesFacts, config: PolicyConfig): Seat[] {
   const seen = config.lanes.map((lane) => {
@@ -42,7 +49,8 @@ export function seatLanes(task: Task, tier: Tier, facts: LanesFacts, config: Pol
     const preferred = lane.id === first;
     const left = task.lanesOut?.includes(lane.id) ?? false;
     const why = [lineOf(lane.id, state, own)];
-    // No reset brings a CLI, a model or another schema, so their lack outranks a full window: nobody waits for such a lane.
+    // No reset brings a CLI, a model or another schema, so their
+    // lack outranks a full window: nobody waits for such a lane.
     const unfit = task.schemaRefusedBy?.includes(lane.id) ?? false;
     const lacking = state.state === 'missing' || offer === null || unfit;
     const out = lacking ? 'missing' : left || state.state === 'exhausted' ? 'exhausted' : null;

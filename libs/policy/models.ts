@@ -23,7 +23,8 @@ export function offerOf(lane: PolicyLane, tier: Tier, task: Task): Offer | null 
   const out = (model: string): boolean => task.modelsOut?.includes(`${lane.id}/${model}`) ?? false;
   const named = task.pinModel;
   const namedHere = named !== undefined && (task.pinModelLane ?? lane.id) === lane.id;
-  if (namedHere && !out(named)) return { tier, model: named, effort: lane.models[tier].effort ?? null, pinned: true, insteadOf: null };
+  if (namedHere && !out(named))
+    return { tier, model: named, effort: lane.models[tier].effort ?? null, pinned: true, insteadOf: null };
 
   const floor = HEIGHT[floorOf(factorsOf(task))];
   const found = SUBSTITUTES[tier].find((other) => HEIGHT[other] >= floor && !out(lane.models[other].model));

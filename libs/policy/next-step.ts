@@ -2,13 +2,14 @@ import type { NextStep, PastFailure, StepFacts, StepFailure } from '#contract';
 import { backOffMs, countOf, interruptionLeft, isPoison, laneLeft, retryLeft, VIOLENT_ENDS } from './budget.js';
 
 /**
- * What follows a failed attempt. `history` holds the dispatch's earlier failures, not this one; `facts.otherLanes` are lanes
- * that `decide` would take now. A limit closes the lane and spends no budget; a broken lane is closed and a person told.
+ * What follows a failed attempt. `history` holds the dispatch's earlier failures, not this one; `facts.otherLanes` are
+ * lanes that `decide` would take now. A limit closes the lane and
+ * spends no budget; a broken lane is closed and a person told.
  *
- * An agent that may have written (access write, and a tool ran or nobody knows) goes on only in its own vendor session, or on
- * another lane after a limit, auth or overload, where the prompt says so; else it stops with needsLook. `retryWrites` opts out.
- * An attempt that did not begin may begin again as it began (in the session, or as the one that carries on), but where an
- * earlier one did, no other lane takes the work as if it were new.
+ * An agent that may have written (access write, and a tool ran or nobody knows) goes on only in its own vendor session,
+ * or on another lane after a limit, auth or overload, where the prompt says so; else it stops with needsLook.
+ * `retryWrites` opts out. An attempt that did not begin may begin again as it began (in the session, or as the one that
+ * carries on), but where an earlier one did, no other lane takes the work as if it were new.
  */
 export function nextStep(failure: StepFailure, history: readonly PastFailure[], facts: StepFacts): NextStep {
   const step = new Steps(history, facts);
@@ -86,7 +87,12 @@ class Steps {
   }
 
   stop(why: string, closeLane = false): Extract<NextStep, { kind: 'stop' }> {
-    return { kind: 'stop', why: this.#touched ? `${why}; it may have written, so look first` : why, needsLook: this.#touched, closeLane };
+    return {
+      kind: 'stop',
+      why: this.#touched ? `${why}; it may have written, so look first` : why,
+      needsLook: this.#touched,
+      closeLane,
+    };
   }
 
   afterLimit(cls: 'rate_limit' | 'usage_limit', until: number | null): NextStep {
@@ -97,16 +103,23 @@ class Steps {
     return this.#elsewhere(cls, true, mayCarryOn) ?? this.#waitHere(cls, null);
   }
 
-  /** The lane's CLI writes what no reader knows: other lanes are tried, and whoever counts closes this one when it goes on. */
+  /**
+   * The lane's CLI writes what no reader knows: other lanes are
+   * tried, and whoever counts closes this one when it goes on.
+   */
   afterDrift(): NextStep {
     const elsewhere = this.#elsewhere('environment', false, false);
-    return elsewhere ?? this.stop('environment: the CLI writes events of an unknown form, and no other lane may take it');
+    return (
+      elsewhere ?? this.stop('environment: the CLI writes events of an unknown form, and no other lane may take it')
+    );
   }
 
   afterPassing(cls: 'transient' | 'overloaded' | 'killed', mayCarryOn: boolean): NextStep {
     if (cls === 'killed' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     const before = countOf(this.#history, { lane: this.#facts.lane, class: cls });
-    const here = retryLeft(cls, this.#history, this.#facts) ? this.#here(cls, backOffMs(before, this.#facts.random)) : null;
+    const here = retryLeft(cls, this.#history, this.#facts)
+      ? this.#here(cls, backOffMs(before, this.#facts.random))
+      : null;
     return here ?? this.#elsewhere(cls, false, mayCarryOn) ?? this.stop(`${cls}: its retries are used up`);
   }
 
@@ -116,48 +129,80 @@ class Steps {
     return here ?? this.#elsewhere('schema', false, false) ?? this.stop('schema: the repair did not validate either');
   }
 
-  /** Elsewhere once: a task that is too long for its wall clock is as long on the next lane, and each try costs the whole of it. */
+  /**
+   * Elsewhere once: a task that is too long for its wall clock is
+   * as long on the next lane, and each try costs the whole of it.
+   */
   afterStall(cls: 'timeout' | 'silence'): NextStep {
     if (cls === 'silence' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     const left = retryLeft(cls, this.#history, this.#facts);
     if (this.#bound) return (left ? this.#here(cls, 0) : null) ?? this.stop(`${cls}: it was resumed once or can't be`);
     const once = this.#facts.attempts !== null || countOf(this.#history, { class: cls }) === 0;
-    return (once ? (this.#elsewhere(cls, false, false) ?? (left ? this.#here(cls, 0) : null)) : null) ?? this.stop(`${cls}: it was tried again once`);
+    return (
+      (once ? (this.#elsewhere(cls, false, false) ?? (left ? this.#here(cls, 0) : null)) : null) ??
+      this.stop(`${cls}: it was tried again once`)
+    );
   }
 
   afterModelGone(): NextStep {
     const { otherModel } = this.#facts;
     const here = otherModel === null ? null : this.#here('model_unavailable', 0);
-    if (here?.kind === 'retry' && otherModel !== null) return { ...here, model: otherModel, why: `${here.why}, with ${otherModel}` };
-    return this.#elsewhere('model_unavailable', false, false) ?? this.stop('model_unavailable: no other model or lane is left');
+    if (here?.kind === 'retry' && otherModel !== null)
+      return { ...here, model: otherModel, why: `${here.why}, with ${otherModel}` };
+    return (
+      this.#elsewhere('model_unavailable', false, false) ??
+      this.stop('model_unavailable: no other model or lane is left')
+    );
   }
 
   afterInterruption(cls: 'interrupted' | 'lost', sessionSurvives: boolean): NextStep {
     if (isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     if (!interruptionLeft(this.#history, this.#facts)) return this.stop(`${cls}: its attempts are used up`);
     if (this.#boundHere && !sessionSurvives) return this.stop(`${cls}: no session to resume`);
-    return { kind: 'retry', why: sessionSurvives ? `${cls}: its session goes on` : `${cls}: run again`, notBefore: this.#facts.now, resume: sessionSurvives };
+    return {
+      kind: 'retry',
+      why: sessionSurvives ? `${cls}: its session goes on` : `${cls}: run again`,
+      notBefore: this.#facts.now,
+      resume: sessionSurvives,
+    };
   }
 
   #poisoned(cls: string): NextStep {
-    return { ...this.stop(`${cls}: ${VIOLENT_ENDS} of its attempts were ended from outside or went silent; what it does may be the cause`), poison: true };
+    return {
+      ...this.stop(
+        `${cls}: ${VIOLENT_ENDS} of its attempts were ended from outside or went silent; what it does may be the cause`,
+      ),
+      poison: true,
+    };
   }
 
   /** On this lane: its session where something may have been written, else as it began; null when neither may be. */
   #here(cls: string, delayMs: number, resume = this.#bound && this.#resumable): NextStep | null {
     if (this.#boundHere && !this.#resumable) return null;
     const how = resume ? 'resume its session here' : this.#bound ? 'again here, as it began' : 'again here';
-    return { kind: 'retry', why: `${cls}: ${how}${delayMs > 0 ? ` after ${(delayMs / 1000).toFixed(1)} s` : ''}`, notBefore: this.#facts.now + delayMs, resume };
+    return {
+      kind: 'retry',
+      why: `${cls}: ${how}${delayMs > 0 ? ` after ${(delayMs / 1000).toFixed(1)} s` : ''}`,
+      notBefore: this.#facts.now + delayMs,
+      resume,
+    };
   }
 
   #elsewhere(cls: string, closeLane: boolean, mayCarryOn: boolean): NextStep | null {
     if (this.#others.length === 0 || (this.#bound && !mayCarryOn)) return null;
-    return { kind: 'switch', why: `${cls}: to another lane (${this.#others.join(', ')})`, closeLane, continued: this.#touched };
+    return {
+      kind: 'switch',
+      why: `${cls}: to another lane (${this.#others.join(', ')})`,
+      closeLane,
+      continued: this.#touched,
+    };
   }
 
   #waitHere(cls: string, until: number | null): NextStep {
-    if (this.#boundHere && !this.#resumable) return this.stop(`${cls}: no other lane, and no session to resume when it opens`, true);
-    const why = until === null ? `${cls}: wait until ${this.#facts.lane} is open again` : `${cls}: wait for the stated reset`;
+    if (this.#boundHere && !this.#resumable)
+      return this.stop(`${cls}: no other lane, and no session to resume when it opens`, true);
+    const why =
+      until === null ? `${cls}: wait until ${this.#facts.lane} is open again` : `${cls}: wait for the stated reset`;
     return { kind: 'wait', why, until, resume: this.#bound && this.#resumable, closeLane: true };
   }
 }

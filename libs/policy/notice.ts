@@ -1,5 +1,6 @@
 /**
- * What a degraded reviewer is told, in front of its task. Without it a grader of the same family reads its own habits as good sense.
+ * What a degraded reviewer is told, in front of its task. Without it
+ * a grader of the same family reads its own habits as good sense.
  *
  * @param vendor the one that made the artifact and now grades it
  */

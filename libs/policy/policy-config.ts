@@ -9,9 +9,9 @@ const POINTS = { min: 0, max: 1000, whole: false };
 type Members = Map<string, unknown>;
 
 /**
- * The defaults with a config file's `lanes`, `models`, `preference` and `pressure` laid over them, each merged member by member; other keys
- * are not the policy's. A tier of `models` is a model's name, or an object of model and effort (codex says `reasoning`); what it leaves out stays.
- * Pure: it never reads the person's own file.
+ * The defaults with a config file's `lanes`, `models`, `preference` and `pressure` laid over them, each merged member
+ * by member; other keys are not the policy's. A tier of `models` is a model's name, or an object of model and effort
+ * (codex says `reasoning`); what it leaves out stays. Pure: it never reads the person's own file.
  */
 export function policyConfigOf(input: unknown): PolicyConfigReading {
   const problems: Problem[] = [];
@@ -22,7 +22,10 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
   const models = membersOf('models', file.get('models'), problems);
   const ids = lanes.map(({ id }) => id);
   for (const id of models.keys()) if (!ids.includes(id)) problems.push(unknownWord('models', id, ids));
-  const merged = lanes.map((lane) => ({ ...lane, models: readModels(`models.${lane.id}`, models.get(lane.id), lane.models, problems) }));
+  const merged = lanes.map((lane) => ({
+    ...lane,
+    models: readModels(`models.${lane.id}`, models.get(lane.id), lane.models, problems),
+  }));
 
   const preference = membersOf('preference', file.get('preference'), problems);
   const first = preference.get('first') ?? defaults.preference.first;
@@ -34,13 +37,19 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
     return numberOf(value);
   };
   const pressure = membersOf('pressure', file.get('pressure'), problems);
-  for (const [path, section, known] of [['preference', preference, defaults.preference], ['pressure', pressure, defaults.pressure]] as const) {
+  for (const [path, section, known] of [
+    ['preference', preference, defaults.preference],
+    ['pressure', pressure, defaults.pressure],
+  ] as const) {
     const names = Object.keys(known);
     for (const name of section.keys()) if (!names.includes(name)) problems.push(unknownWord(path, name, names));
   }
   const config: PolicyConfig = {
     lanes: merged.map(({ id, vendor, models: map }) => ({ id, vendor, models: { ...BLANK, ...map } })),
-    preference: { first: wordOf(first), weightPoints: number(preference, 'preference', 'weightPoints', defaults.preference.weightPoints, POINTS) },
+    preference: {
+      first: wordOf(first),
+      weightPoints: number(preference, 'preference', 'weightPoints', defaults.preference.weightPoints, POINTS),
+    },
     pressure: {
       tight: number(pressure, 'pressure', 'tight', defaults.pressure.tight, PERCENT),
       critical: number(pressure, 'pressure', 'critical', defaults.pressure.critical, PERCENT),
@@ -48,7 +57,11 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
     },
   };
   for (const lane of merged) {
-    for (const tier of TIERS) if (lane.models[tier] === undefined) problems.push(wrongValue(`models.${lane.id}.${tier}`, undefined, 'a model: a new lane needs one for each tier'));
+    for (const tier of TIERS)
+      if (lane.models[tier] === undefined)
+        problems.push(
+          wrongValue(`models.${lane.id}.${tier}`, undefined, 'a model: a new lane needs one for each tier'),
+        );
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, config };
 }
@@ -67,7 +80,10 @@ function readLanes(given: Members, defaults: PolicyConfig['lanes'], problems: Pr
     if (lane === undefined) lanes.push((lane = { id, vendor: '', models: {} }));
     const vendor = members.get('vendor') ?? lane.vendor;
     if (typeof vendor === 'string' && vendor !== '') lane.vendor = vendor;
-    else problems.push(wrongValue(`lanes.${id}.vendor`, members.get('vendor'), 'who makes its models, such as openai or anthropic'));
+    else
+      problems.push(
+        wrongValue(`lanes.${id}.vendor`, members.get('vendor'), 'who makes its models, such as openai or anthropic'),
+      );
     lane.models = readModels(`lanes.${id}.models`, members.get('models'), lane.models, problems);
   }
   return lanes;
@@ -84,11 +100,13 @@ function readModels(path: string, value: unknown, base: PartialModels, problems:
 }
 
 function readEntry(path: string, value: unknown, base: TierModel | undefined, problems: Problem[]): TierModel {
-  const members = typeof value === 'string' ? new Map<string, unknown>([['model', value]]) : membersOf(path, value, problems);
+  const members =
+    typeof value === 'string' ? new Map<string, unknown>([['model', value]]) : membersOf(path, value, problems);
   const model = members.get('model') ?? base?.model;
   if (typeof model !== 'string' || model === '') problems.push(wrongValue(`${path}.model`, model, "a model's name"));
   const effort = members.get('effort') ?? members.get('reasoning') ?? base?.effort;
-  if (effort !== undefined && typeof effort !== 'string') problems.push(wrongValue(`${path}.effort`, effort, 'a word of that CLI, such as low, medium or high'));
+  if (effort !== undefined && typeof effort !== 'string')
+    problems.push(wrongValue(`${path}.effort`, effort, 'a word of that CLI, such as low, medium or high'));
   return { model: wordOf(model), ...(effort === undefined ? {} : { effort: wordOf(effort) }) };
 }
 

@@ -1,7 +1,10 @@
 import type { ErrorCode, NumberRule } from '#contract';
 import { nearest } from './nearest.js';
 
-/** One value that is refused: what was seen, what is allowed, and the nearest right value (null when there is none to name). */
+/**
+ * One value that is refused: what was seen, what is allowed, and
+ * the nearest right value (null when there is none to name).
+ */
 export type Problem = {
   code: Extract<ErrorCode, 'CMO_E_UNKNOWN_VALUE' | 'CMO_E_UNSATISFIABLE' | 'CMO_E_EMPTY_TASK'>;
   field: string;
@@ -17,7 +20,9 @@ export function shown(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
 }
 
-/** A refused value still has to fill its place until the problems are reported; String and Number throw on some objects. */
+/**
+ * A refused value still has to fill its place until the problems are reported; String and Number throw on some objects.
+ */
 export function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
@@ -31,7 +36,13 @@ function clip(text: string): string {
 }
 
 export function unknownWord(field: string, seen: unknown, allowed: readonly string[]): Problem {
-  return { code: 'CMO_E_UNKNOWN_VALUE', field, seen: shown(seen), allowed: allowed.join(', '), nearest: nearest(wordOf(seen), allowed) };
+  return {
+    code: 'CMO_E_UNKNOWN_VALUE',
+    field,
+    seen: shown(seen),
+    allowed: allowed.join(', '),
+    nearest: nearest(wordOf(seen), allowed),
+  };
 }
 
 export function wrongValue(field: string, seen: unknown, allowed: string, near: string | null = null): Problem {
@@ -42,10 +53,18 @@ export function contradiction(field: string, seen: string, allowed: string): Pro
   return { code: 'CMO_E_UNSATISFIABLE', field, seen, allowed, nearest: null };
 }
 
-/** Null when the number is right. Text is never a number here (the door that reads text converts it), but what it says is the nearest one. */
+/**
+ * Null when the number is right. Text is never a number here (the door
+ * that reads text converts it), but what it says is the nearest one.
+ */
 export function checkNumber(field: string, value: unknown, { min, max, whole }: NumberRule): Problem | null {
   if (typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))) return null;
   const meant = typeof value === 'string' && value.trim() !== '' ? Number(value) : numberOf(value);
   const near = Number.isNaN(meant) ? null : Math.min(max, Math.max(min, whole ? Math.round(meant) : meant));
-  return wrongValue(field, value, `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`, near === null ? null : String(near));
+  return wrongValue(
+    field,
+    value,
+    `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`,
+    near === null ? null : String(near),
+  );
 }

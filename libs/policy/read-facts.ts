@@ -7,12 +7,13 @@ export type FactsReading = { ok: true; facts: LanesFacts } | { ok: false; proble
 const PERCENT = { min: 0, max: 1000, whole: false };
 
 /**
- * Lane facts from outside (`limits` of `explain decision`, a receipt to be replayed). A lane of no entry is unknown, so an
- * absent object is fine; a member of the wrong kind is a problem, never a guess.
+ * Lane facts from outside (`limits` of `explain decision`, a receipt to be replayed). A lane of no entry is unknown, so
+ * an absent object is fine; a member of the wrong kind is a problem, never a guess.
  */
 export function readFacts(input: unknown): FactsReading {
   if (input === undefined || input === null) return { ok: true, facts: {} };
-  if (typeof input !== 'object' || Array.isArray(input)) return { ok: false, problems: [wrongValue('limits', input, 'an object of lanes')] };
+  if (typeof input !== 'object' || Array.isArray(input))
+    return { ok: false, problems: [wrongValue('limits', input, 'an object of lanes')] };
   const problems: Problem[] = [];
   const lanes = Object.entries(input).flatMap(([lane, value]) => {
     if (value === undefined || value === null) return [];
@@ -27,10 +28,14 @@ function readLane(path: string, value: unknown, problems: Problem[]): LaneFacts 
     bad(wrongValue(path, value, 'an object'));
     return { available: false };
   }
-  const { available, worstPercent, nextResetAt, hardBlocked, blockedBy, installed, scoped } = value as Record<string, unknown>;
+  const { available, worstPercent, nextResetAt, hardBlocked, blockedBy, installed, scoped } = value as Record<
+    string,
+    unknown
+  >;
   const facts: LaneFacts = { available: available === true };
   for (const [name, flag] of Object.entries({ available, hardBlocked, installed })) {
-    if (flag !== undefined && flag !== null && typeof flag !== 'boolean') bad(wrongValue(`${path}.${name}`, flag, 'true or false'));
+    if (flag !== undefined && flag !== null && typeof flag !== 'boolean')
+      bad(wrongValue(`${path}.${name}`, flag, 'true or false'));
   }
   if (hardBlocked === true) facts.hardBlocked = true;
   if (typeof installed === 'boolean') facts.installed = installed;
@@ -44,16 +49,28 @@ function readLane(path: string, value: unknown, problems: Problem[]): LaneFacts 
   return facts;
 }
 
-function readScoped(path: string, value: unknown, bad: (problem: Problem | null) => void): NonNullable<LaneFacts['scoped']> {
+function readScoped(
+  path: string,
+  value: unknown,
+  bad: (problem: Problem | null) => void,
+): NonNullable<LaneFacts['scoped']> {
   if (!Array.isArray(value)) {
     bad(wrongValue(path, value, 'a list of windows'));
     return [];
   }
   return value.map((one: unknown, index) => {
-    const { scope, percent, resetsAt } = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>;
-    if (typeof scope !== 'string' || scope === '') bad(wrongValue(`${path}[${index}].scope`, scope, 'the name of a model family'));
+    const { scope, percent, resetsAt } = (typeof one === 'object' && one !== null ? one : {}) as Record<
+      string,
+      unknown
+    >;
+    if (typeof scope !== 'string' || scope === '')
+      bad(wrongValue(`${path}[${index}].scope`, scope, 'the name of a model family'));
     bad(checkNumber(`${path}[${index}].percent`, percent, PERCENT));
-    return { scope: wordOf(scope), percent: numberOf(percent), resetsAt: readTime(`${path}[${index}].resetsAt`, resetsAt, bad) };
+    return {
+      scope: wordOf(scope),
+      percent: numberOf(percent),
+      resetsAt: readTime(`${path}[${index}].resetsAt`, resetsAt, bad),
+    };
   });
 }
 

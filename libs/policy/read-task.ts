@@ -13,11 +13,12 @@ export function readTask(input: unknown, config: PolicyConfig): TaskReading {
 }
 
 /**
- * A task from outside, checked value by value: nothing is replaced by a default, every problem is reported at once. Absent,
- * undefined and null members mean the default. Members it does not know are the door's to refuse.
+ * A task from outside, checked value by value: nothing is replaced by a default, every problem is reported at once.
+ * Absent, undefined and null members mean the default. Members it does not know are the door's to refuse.
  */
 export function readTaskValues(input: unknown, config: PolicyConfig): TaskReading {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return { ok: false, problems: [wrongValue('task', input, 'an object')] };
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return { ok: false, problems: [wrongValue('task', input, 'an object')] };
   const problems: Problem[] = [];
   const given = new Map<string, unknown>(Object.entries(input));
   const member = <T>(field: string, read: (value: unknown) => T | Problem): T | undefined => {
@@ -30,11 +31,16 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
   };
   const word = <W extends string>(field: string, allowed: readonly W[]): W | undefined =>
     member(field, (value) => allowed.find((one) => one === value) ?? unknownWord(field, value, allowed));
-  const flag = (field: string): boolean | undefined => member(field, (value) => (typeof value === 'boolean' ? value : wrongValue(field, value, 'true or false')));
+  const flag = (field: string): boolean | undefined =>
+    member(field, (value) => (typeof value === 'boolean' ? value : wrongValue(field, value, 'true or false')));
   const number = (field: string, rule: NumberRule): number | undefined =>
     member(field, (value) => checkNumber(field, value, rule) ?? numberOf(value));
   const list = (field: string): string[] | undefined =>
-    member(field, (value) => (Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : wrongValue(field, value, 'a list of words')));
+    member(field, (value) =>
+      Array.isArray(value) && value.every((one) => typeof one === 'string')
+        ? value
+        : wrongValue(field, value, 'a list of words'),
+    );
 
   const lanes = config.lanes.map(({ id }) => id);
   const vendors = [...new Set(config.lanes.map(({ vendor }) => vendor))];
@@ -48,7 +54,10 @@ export function readTaskValues(input: unknown, config: PolicyConfig): TaskReadin
     independentOf: word('independentOf', [...new Set([...lanes, ...vendors])]),
     strictIndependence: flag('strictIndependence'),
     pin: word('pin', lanes),
-    pinModel: member('pinModel', (value) => modelName(value) ?? wrongValue('pinModel', value, 'a model name without blanks, not starting with -')),
+    pinModel: member(
+      'pinModel',
+      (value) => modelName(value) ?? wrongValue('pinModel', value, 'a model name without blanks, not starting with -'),
+    ),
     pinModelLane: word('pinModelLane', lanes),
     modelsOut: list('modelsOut'),
     lanesOut: list('lanesOut'),
@@ -64,10 +73,22 @@ export function contradictionsOf(task: Task, config: PolicyConfig): Problem[] {
   const foreign = config.lanes.filter(({ vendor }) => vendor !== producer).map(({ id }) => id);
   const others = foreign.length > 0 ? foreign.join(', ') : 'none is configured';
   if (task.pin !== undefined && config.lanes.some(({ id, vendor }) => id === task.pin && vendor === producer)) {
-    return [contradiction('pin', `pinned to ${task.pin}, strictly independent of ${producer}, which makes its models`, `a lane of another vendor (${others}), or no --strict-independence`)];
+    return [
+      contradiction(
+        'pin',
+        `pinned to ${task.pin}, strictly independent of ${producer}, which makes its models`,
+        `a lane of another vendor (${others}), or no --strict-independence`,
+      ),
+    ];
   }
   if (foreign.length === 0) {
-    return [contradiction('strictIndependence', `strictly independent of ${producer}, the only vendor configured`, 'a lane of another vendor in the config file, or no --strict-independence')];
+    return [
+      contradiction(
+        'strictIndependence',
+        `strictly independent of ${producer}, the only vendor configured`,
+        'a lane of another vendor in the config file, or no --strict-independence',
+      ),
+    ];
   }
   return [];
 }

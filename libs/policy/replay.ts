@@ -5,14 +5,31 @@ import { readFacts } from './read-facts.js';
 import { readTaskValues } from './read-task.js';
 
 /** What was decided and what the same facts give now, member by member where they differ. */
-export type Replay = { ok: true; same: boolean; decision: Decision; differences: Difference[] } | { ok: false; problems: Problem[] };
+export type Replay =
+  { ok: true; same: boolean; decision: Decision; differences: Difference[] } | { ok: false; problems: Problem[] };
 export type Difference = { member: string; then: unknown; now: unknown };
 
-const COMPARED = ['ok', 'lane', 'vendor', 'model', 'effort', 'tier', 'weight', 'independence', 'degradedReview', 'fallback', 'reasonCode', 'detail', 'resumeAfter', 'notes', 'states'] as const;
+const COMPARED = [
+  'ok',
+  'lane',
+  'vendor',
+  'model',
+  'effort',
+  'tier',
+  'weight',
+  'independence',
+  'degradedReview',
+  'fallback',
+  'reasonCode',
+  'detail',
+  'resumeAfter',
+  'notes',
+  'states',
+] as const;
 
 /**
- * Decides again from the facts that a decision carries. With the same configuration it comes out the same; a difference is
- * the configuration's (another lane, model or threshold since) or another version's.
+ * Decides again from the facts that a decision carries. With the same configuration it comes out the same; a difference
+ * is the configuration's (another lane, model or threshold since) or another version's.
  */
 export function replay(then: unknown, config: PolicyConfig): Replay {
   if (typeof then !== 'object' || then === null || !('factors' in then) || !('facts' in then)) {
@@ -20,9 +37,13 @@ export function replay(then: unknown, config: PolicyConfig): Replay {
   }
   const task = readTaskValues(then.factors, config);
   const facts = readFacts(then.facts);
-  if (!task.ok || !facts.ok) return { ok: false, problems: [...(task.ok ? [] : task.problems), ...(facts.ok ? [] : facts.problems)] };
+  if (!task.ok || !facts.ok)
+    return { ok: false, problems: [...(task.ok ? [] : task.problems), ...(facts.ok ? [] : facts.problems)] };
   const decision = decide(task.task, facts.facts, config);
-  const [before, after] = [new Map<string, unknown>(Object.entries(then)), new Map<string, unknown>(Object.entries(decision))];
+  const [before, after] = [
+    new Map<string, unknown>(Object.entries(then)),
+    new Map<string, unknown>(Object.entries(decision)),
+  ];
   const differences = COMPARED.flatMap((member): Difference[] => {
     const [was, is] = [before.get(member) ?? null, after.get(member) ?? null];
     return stable(was) === stable(is) ? [] : [{ member, then: was, now: is }];
@@ -33,6 +54,8 @@ export function replay(then: unknown, config: PolicyConfig): Replay {
 /** Independent of the order of keys: a file that was read and written again has its own. */
 function stable(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent is told that takes work up in place of beginning it. The work was cut off in the middle of an action, and
- * only a look at its effects can say how far it came.
+ * What an agent is told that takes work up in place of beginning it. The work was cut off in the middle of an action,
+ * and only a look at its effects can say how far it came.
  */
 
 /** In its own session, which holds the task and all that was done. */
@@ -23,7 +23,8 @@ export function repairNotice(problems: string): string {
 
 /**
  * On another lane, behind the task itself.
- * @param from the lane that had it before @param partial what it had said until it was cut off, null when nothing is known
+ * @param from the lane that had it before @param partial what
+ * it had said until it was cut off, null when nothing is known
  */
 export function continuedNotice(from: string, partial: string | null): string {
   const lines = [

@@ -16,6 +16,10 @@ const ROLE_SHARE: Record<Role, number> = {
  * How much model a task is worth, 0..1 in thousandths.
  * toFixed of exactly this sum: Math.round(x * 1000) / 1000 differs on 37 of the 175 grid rows.
  */
-export function weightOf({ role, complexity, length }: Pick<DecisionFactors, 'role' | 'complexity' | 'length'>): number {
+export function weightOf({
+  role,
+  complexity,
+  length,
+}: Pick<DecisionFactors, 'role' | 'complexity' | 'length'>): number {
   return Number((0.45 * ((complexity - 1) / 4) + 0.3 * LENGTH_SHARE[length] + 0.25 * ROLE_SHARE[role]).toFixed(3));
 }

@@ -7,7 +7,10 @@ export function percentNow({ usedPercent, resetsAt }: MeterWindow, now: number):
   return passed || !(usedPercent > 0) ? 0 : usedPercent;
 }
 
-/** The windows that bind a model: the account-wide ones and those scoped to its family. Without a model, the account-wide ones. */
+/**
+ * The windows that bind a model: the account-wide ones and those
+ * scoped to its family. Without a model, the account-wide ones.
+ */
 export function bindingWindows(windows: readonly MeterWindow[], model: string | null): MeterWindow[] {
   return windows.filter(({ scope }) => scope === null || (model !== null && inScope(scope, model)));
 }
@@ -16,7 +19,11 @@ export function bindingWindows(windows: readonly MeterWindow[], model: string | 
 export function worstOf(windows: readonly MeterWindow[], now: number): MeterWindow | null {
   let worst: MeterWindow | null = null;
   for (const window of windows) {
-    const more = worst === null ? 1 : percentNow(window, now) - percentNow(worst, now) || (window.resetsAt ?? Infinity) - (worst.resetsAt ?? Infinity);
+    const more =
+      worst === null
+        ? 1
+        : percentNow(window, now) - percentNow(worst, now) ||
+          (window.resetsAt ?? Infinity) - (worst.resetsAt ?? Infinity);
     if (more > 0) worst = window;
   }
   return worst;
@@ -33,8 +40,8 @@ export function percentFor(windows: readonly MeterWindow[], model: string | null
 }
 
 /**
- * When these windows are all below `limit` again (ms): the latest reset of those at or over it. Null when none is over, or
- * when one of them states no reset.
+ * When these windows are all below `limit` again (ms): the latest reset of those at or over it. Null when none is over,
+ * or when one of them states no reset.
  */
 export function clearsAt(windows: readonly MeterWindow[], limit: number, now: number): number | null {
   const resets = windows.filter((window) => percentNow(window, now) >= limit).map(({ resetsAt }) => resetsAt);
@@ -68,7 +75,9 @@ export function laneFactsOf(windows: readonly MeterWindow[] | null, exhausted: n
   const over = accountWide.some((window) => percentNow(window, now) >= exhausted);
   const opens = over ? clearsAt(accountWide, exhausted, now) : nextReset(worst === null ? [] : [worst], now);
   const scoped = windows.flatMap((window) =>
-    window.scope === null ? [] : [{ scope: window.scope, percent: percentNow(window, now), resetsAt: isoOf(window.resetsAt) }],
+    window.scope === null
+      ? []
+      : [{ scope: window.scope, percent: percentNow(window, now), resetsAt: isoOf(window.resetsAt) }],
   );
   return {
     available: true,

@@ -13,7 +13,10 @@ export function headerOf(headers: UsageAnswer['headers'], name: string): unknown
   return Object.entries(headers ?? {}).find(([one]) => one.toLowerCase() === name)?.[1];
 }
 
-/** The endpoint is known to answer 429 with `retry-after: 0` for hours: never ask again sooner, nor wait longer than an hour on its word. */
+/**
+ * The endpoint is known to answer 429 with `retry-after: 0` for hours:
+ * never ask again sooner, nor wait longer than an hour on its word.
+ */
 const SOONEST_MS = 60_000;
 const LATEST_MS = 60 * 60_000;
 
@@ -27,11 +30,26 @@ export function darkAnswer(answer: UsageAnswer, now: number): Dark | null {
   // A gateway may wrap the vendor's error in a 200.
   const kind = status >= 200 && status < 300 ? error?.type : undefined;
   if (status === 401 || kind === 'authentication_error') return unauthorised(error?.message ?? '');
-  if (status === 403 || kind === 'permission_error') return dark('forbidden', 'This login may not read its usage (a setup-token login can not); it may still run agents.', LATEST_MS);
-  if (status === 429 || kind === 'rate_limit_error') return dark('throttled', 'The usage endpoint throttles the meter; the account itself is not affected.', retryAfter(answer, now));
-  if (kind === 'api_error' || kind === 'overloaded_error') return dark('server_error', 'The usage endpoint has an error of its own.', retryAfter(answer, now));
+  if (status === 403 || kind === 'permission_error')
+    return dark(
+      'forbidden',
+      'This login may not read its usage (a setup-token login can not); it may still run agents.',
+      LATEST_MS,
+    );
+  if (status === 429 || kind === 'rate_limit_error')
+    return dark(
+      'throttled',
+      'The usage endpoint throttles the meter; the account itself is not affected.',
+      retryAfter(answer, now),
+    );
+  if (kind === 'api_error' || kind === 'overloaded_error')
+    return dark('server_error', 'The usage endpoint has an error of its own.', retryAfter(answer, now));
   if (status >= 200 && status < 300) return null;
-  return dark('server_error', status > 0 ? `The usage endpoint answered HTTP ${status}.` : 'The usage endpoint could not be reached.', retryAfter(answer, now));
+  return dark(
+    'server_error',
+    status > 0 ? `The usage endpoint answered HTTP ${status}.` : 'The usage endpoint could not be reached.',
+    retryAfter(answer, now),
+  );
 }
 
 /** A lapsed token is worth one bounded repair, a revoked one is not. When it isn't said which, one repair shows it. */

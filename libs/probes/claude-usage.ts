@@ -19,7 +19,8 @@ export function readClaudeUsage(answer: UsageAnswer, query: { account: string; n
   const rows: unknown[] = Array.isArray(body['limits']) ? body['limits'] : [];
   const limits = rows.map(members).filter((row) => row !== null);
   const raw = [...keyedWindows(body), ...limits.flatMap((row) => listedWindow(row) ?? [])];
-  if (raw.length === 0) return dark('no_windows', 'The usage endpoint names no window: this login may be on usage billing.');
+  if (raw.length === 0)
+    return dark('no_windows', 'The usage endpoint names no window: this login may be on usage billing.');
   const writtenAt = writtenBy(answer, query.now);
   return {
     kind: 'reading',
@@ -43,11 +44,16 @@ function keyedWindows(body: Members): RawWindow[] {
     const named = windowOfKey(key);
     const window = members(value);
     const usedPercent = percent(window?.['utilization']);
-    return named && window && usedPercent !== null ? { ...named, usedPercent, resetsAt: parseInstant(window['resets_at']) } : [];
+    return named && window && usedPercent !== null
+      ? { ...named, usedPercent, resetsAt: parseInstant(window['resets_at']) }
+      : [];
   });
 }
 
-/** A row of `limits[]`: the only place of some models' caps. A scoped row that doesn't name its scope binds nobody we know. */
+/**
+ * A row of `limits[]`: the only place of some models' caps. A
+ * scoped row that doesn't name its scope binds nobody we know.
+ */
 function listedWindow(row: Members): RawWindow | null {
   const kind = words(row['kind'])?.toLowerCase() ?? null;
   const group = windowOfKey(words(row['group']) ?? '');
@@ -63,7 +69,12 @@ function listedWindow(row: Members): RawWindow | null {
 function scopeOf(row: Members, suffix: string | null): string | null | undefined {
   const scope = members(row['scope']);
   const model = members(scope?.['model']);
-  const named = modelWord(model?.['display_name']) ?? modelWord(model?.['id']) ?? modelWord(scope?.['model']) ?? words(scope?.['surface'])?.toLowerCase() ?? modelWord(row['scope']);
+  const named =
+    modelWord(model?.['display_name']) ??
+    modelWord(model?.['id']) ??
+    modelWord(scope?.['model']) ??
+    words(scope?.['surface'])?.toLowerCase() ??
+    modelWord(row['scope']);
   if (named !== null && named !== undefined) return named;
   return suffix === 'scoped' ? undefined : suffix;
 }
@@ -92,7 +103,10 @@ function extraUsage(extra: Members | null): Overage | null {
   };
 }
 
-/** The vendor's own clock where the answer carries it, but never later than ours: a reading settles only spending before it. */
+/**
+ * The vendor's own clock where the answer carries it, but never
+ * later than ours: a reading settles only spending before it.
+ */
 function writtenBy({ headers }: UsageAnswer, now: number): number {
   const date = headerOf(headers, 'date');
   const said = typeof date === 'string' && /GMT$/.test(date) ? Date.parse(date) : Number.NaN;

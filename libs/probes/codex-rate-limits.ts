@@ -60,7 +60,12 @@ export function readRateLimitLine(line: string): RateLimitEntry | null {
 /** The shape of about 0.3x to 0.40: `primary_used_percent` and so on, beside each other. */
 function flatSlot(slot: string, limits: Members): Members {
   const of = (name: string): unknown => limits[`${slot}_${name}`];
-  return { used_percent: of('used_percent'), window_minutes: of('window_minutes'), resets_at: of('resets_at'), resets_in_seconds: of('resets_in_seconds') };
+  return {
+    used_percent: of('used_percent'),
+    window_minutes: of('window_minutes'),
+    resets_at: of('resets_at'),
+    resets_in_seconds: of('resets_in_seconds'),
+  };
 }
 
 function readSlot(slot: Slot['slot'], value: Members): Slot | null {

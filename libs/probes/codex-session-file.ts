@@ -31,7 +31,12 @@ export async function readSessionFile(file: SessionFile, allowance: { bytes: num
   try {
     const handle = await open(file.path, 'r');
     try {
-      for await (const line of linesFromEnd(handle, file.size, { needle: NEEDLE, maxLineBytes: MAX_LINE_BYTES, chunkBytes: CHUNK_BYTES, allowance })) {
+      for await (const line of linesFromEnd(handle, file.size, {
+        needle: NEEDLE,
+        maxLineBytes: MAX_LINE_BYTES,
+        chunkBytes: CHUNK_BYTES,
+        allowance,
+      })) {
         const entry = readRateLimitLine(line);
         if (!entry) continue;
         if (!entry.accountPool) {

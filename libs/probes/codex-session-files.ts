@@ -10,7 +10,10 @@ export type FoundSessions = {
   unreadable: string[];
 };
 
-/** Where codex keeps sessions under its home: `archive` moves whole files, which hold the last reading until the next run. */
+/**
+ * Where codex keeps sessions under its home: `archive` moves
+ * whole files, which hold the last reading until the next run.
+ */
 export function sessionRoots(codexHome: string): string[] {
   return [join(codexHome, 'sessions'), join(codexHome, 'archived_sessions')];
 }
@@ -39,7 +42,10 @@ async function walk(folder: string, depth: number, maxFiles: number, found: Foun
     if (!isAbsence(error)) found.unreadable.push(folder);
     return;
   }
-  const rollouts = names.filter((name) => ROLLOUT.test(name)).sort().reverse();
+  const rollouts = names
+    .filter((name) => ROLLOUT.test(name))
+    .sort()
+    .reverse();
   const room = Math.max(0, maxFiles - found.files.length);
   const files = await Promise.all(rollouts.slice(0, room).map((name) => sessionFile(folder, name)));
   for (const file of files) if (file) found.files.push(file);

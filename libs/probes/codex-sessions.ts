@@ -4,7 +4,10 @@ import { findSessionFiles, type FoundSessions, type SessionFile } from './codex-
 import { dark, type Dark, type Probe, type Reached, type Reading } from './reading.js';
 import { isClosed, ofKind, resetWithin, SKEW_MS, windowsAt } from './windows.js';
 
-/** Findings of files that did not change since, by path. Give the same one to every call: an idle box then reads nothing. */
+/**
+ * Findings of files that did not change since, by path. Give
+ * the same one to every call: an idle box then reads nothing.
+ */
 export type SessionMemo = Map<string, { size: number; mtimeMs: number; finding: FileFinding }>;
 
 export type SessionQuery = {
@@ -29,7 +32,9 @@ export type SessionQuery = {
 type Dated<T> = { at: number; value: T };
 type BoxClock = { now: number; offsetMs: number };
 
-/** The newest files by name are read whatever their modification time says: copies and restored folders have wrong ones. */
+/**
+ * The newest files by name are read whatever their modification time says: copies and restored folders have wrong ones.
+ */
 const ALWAYS_READ = 8;
 const MAX_READS = 256;
 const GIB = 1024 ** 3;
@@ -67,7 +72,12 @@ function inReadingOrder(files: readonly SessionFile[]): (SessionFile & { always:
   return [...byName.map((file) => ({ ...file, always: true })), ...others.map((file) => ({ ...file, always: false }))];
 }
 
-async function readRemembered(file: SessionFile, total: { bytes: number }, maxFileBytes: number, memo?: SessionMemo): Promise<FileFinding> {
+async function readRemembered(
+  file: SessionFile,
+  total: { bytes: number },
+  maxFileBytes: number,
+  memo?: SessionMemo,
+): Promise<FileFinding> {
   const known = memo?.get(file.path);
   if (known && known.size === file.size && known.mtimeMs === file.mtimeMs) return known.finding;
   const granted = Math.min(total.bytes, maxFileBytes);
@@ -83,7 +93,12 @@ function forgetOthers(memo: SessionMemo, files: readonly SessionFile[]): void {
   for (const path of memo.keys()) if (!here.has(path)) memo.delete(path);
 }
 
-function newer(best: Dated<RateLimitEntry> | null, entry: RateLimitEntry | null, file: SessionFile, clock: BoxClock): Dated<RateLimitEntry> | null {
+function newer(
+  best: Dated<RateLimitEntry> | null,
+  entry: RateLimitEntry | null,
+  file: SessionFile,
+  clock: BoxClock,
+): Dated<RateLimitEntry> | null {
   if (!entry) return best;
   const at = writtenAt(entry, file, clock);
   if (best !== null && (at < best.at || (at === best.at && fullest(entry) <= fullest(best.value)))) return best;
@@ -92,13 +107,20 @@ function newer(best: Dated<RateLimitEntry> | null, entry: RateLimitEntry | null,
 
 const fullest = ({ slots }: RateLimitEntry): number => Math.max(0, ...slots.map(({ usedPercent }) => usedPercent));
 
-/** A line without a time, or from the future, was written no later than its file was touched. Never later than now: that would settle spending it can't have seen. */
+/**
+ * A line without a time, or from the future, was written no later than its file was
+ * touched. Never later than now: that would settle spending it can't have seen.
+ */
 function writtenAt({ timestamp }: RateLimitEntry, { mtimeMs }: SessionFile, { now, offsetMs }: BoxClock): number {
   const said = offsetMs + (timestamp !== null && timestamp + offsetMs <= now + SKEW_MS ? timestamp : mtimeMs);
   return Math.floor(Math.min(said, now));
 }
 
-function assemble(entry: Dated<RateLimitEntry> | null, closed: Dated<RateLimitEntry> | null, { account, now }: SessionQuery): Reading {
+function assemble(
+  entry: Dated<RateLimitEntry> | null,
+  closed: Dated<RateLimitEntry> | null,
+  { account, now }: SessionQuery,
+): Reading {
   const windows = entry ? windowsAt(rawWindows(entry.value, entry.at), entry.at, now) : [];
   const opens = windows.some(({ resetsAt }) => resetsAt !== null);
   const latest = closed ?? entry;
@@ -124,7 +146,9 @@ function standingFlag({ at, value }: Dated<RateLimitEntry>, opens: boolean, now:
   return open ? flagOf(value, opens, now) : null;
 }
 
-/** The reset of a person's spending limit is waited for only when no window opens before: a look there costs one canary. */
+/**
+ * The reset of a person's spending limit is waited for only when no window opens before: a look there costs one canary.
+ */
 function flagOf({ reached, spendResetsAt }: RateLimitEntry, opens: boolean, now: number): Reached | null {
   if (reached === null) return null;
   return { flag: reached, resetsAt: opens ? null : resetWithin(spendResetsAt, ofKind('monthly').lengthMs, now) };
@@ -132,9 +156,21 @@ function flagOf({ reached, spendResetsAt }: RateLimitEntry, opens: boolean, now:
 
 function nothing({ files, unreadable }: FoundSessions, findings: readonly FileFinding[]): Dark {
   const pools = [...new Set(findings.flatMap(({ otherPools }) => otherPools))];
-  if (findings.some(({ bounded }) => bounded)) return dark('read_bound', 'The newest session files are too large to search to their start, and none of what was read is a reading.');
-  if (unreadable.length > 0 || findings.some((finding) => finding.unreadable)) return dark('unreadable', 'Session files are there but can not be read by this user.');
-  if (pools.length > 0) return dark('other_pool_only', `Only a model's own limit was written (${pools.join(', ').slice(0, 200)}); it says nothing about the account.`);
+  if (findings.some(({ bounded }) => bounded))
+    return dark(
+      'read_bound',
+      'The newest session files are too large to search to their start, and none of what was read is a reading.',
+    );
+  if (unreadable.length > 0 || findings.some((finding) => finding.unreadable))
+    return dark('unreadable', 'Session files are there but can not be read by this user.');
+  if (pools.length > 0)
+    return dark(
+      'other_pool_only',
+      `Only a model's own limit was written (${pools.join(', ').slice(0, 200)}); it says nothing about the account.`,
+    );
   if (files.length === 0) return dark('no_sessions', 'There is no session file yet: nothing has run on this login.');
-  return dark('no_reading', `None of the ${findings.length} newest session files holds a reading; some codex builds write none.`);
+  return dark(
+    'no_reading',
+    `None of the ${findings.length} newest session files holds a reading; some codex builds write none.`,
+  );
 }

@@ -58,7 +58,12 @@ function explained(probe: Probe, now: number): ExplainedMeter {
   const { exhausted, blockedUntil, needsPerson } = verdict(windows, reached);
   return {
     status: 'ok',
-    windows: windows.map(({ kind, usedPercent, resetsAt, scope }) => ({ kind, usedPercent, resetsAt: iso(resetsAt), ...(scope === null ? {} : { scope }) })),
+    windows: windows.map(({ kind, usedPercent, resetsAt, scope }) => ({
+      kind,
+      usedPercent,
+      resetsAt: iso(resetsAt),
+      ...(scope === null ? {} : { scope }),
+    })),
     exhausted,
     blockedUntil: iso(blockedUntil),
     source,

@@ -10,14 +10,21 @@ export const DARK_AFTER_MS = 60 * 60_000;
 
 /**
  * How far a meter's number can be trusted. Stale numbers stay in use, labelled with their age; a dark one also stays in
- * use, at the dark bound. All times in ms. `lastRunEndedAt`: the latest end of a run of ours on that account, null for none.
- * A reading from a clock slightly ahead of ours is of age 0.
+ * use, at the dark bound. All times in ms. `lastRunEndedAt`: the latest end of a run of ours on that account, null for
+ * none. A reading from a clock slightly ahead of ours is of age 0.
  */
-export function meterAge(meter: { writtenAt: number | null; freshnessMs: number; lastRunEndedAt: number | null; now: number }): MeterAge {
+export function meterAge(meter: {
+  writtenAt: number | null;
+  freshnessMs: number;
+  lastRunEndedAt: number | null;
+  now: number;
+}): MeterAge {
   const { writtenAt, freshnessMs, lastRunEndedAt, now } = meter;
   if (writtenAt === null) return { state: 'dark', ageMs: null, why: 'no-reading' };
   const ageMs = Math.max(0, now - writtenAt);
   if (ageMs <= freshnessMs) return { state: 'fresh', ageMs, why: 'young' };
   const unseenRun = lastRunEndedAt !== null && lastRunEndedAt > writtenAt;
-  return ageMs > DARK_AFTER_MS && unseenRun ? { state: 'dark', ageMs, why: 'runs-ended-since' } : { state: 'stale', ageMs, why: 'old' };
+  return ageMs > DARK_AFTER_MS && unseenRun
+    ? { state: 'dark', ageMs, why: 'runs-ended-since' }
+    : { state: 'stale', ageMs, why: 'old' };
 }

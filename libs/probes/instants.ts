@@ -1,6 +1,7 @@
 import { finite } from './json.js';
 
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
 /** Below it an epoch number is seconds, from it on milliseconds (1e12 ms is 2001, 1e12 s is far beyond any reset). */
 const MS_FROM = 1e12;
 /** The last instant that an ISO text with a four-digit year can hold. */
@@ -17,8 +18,24 @@ export function parseInstant(value: unknown): number | null {
   const iso = typeof value === 'string' ? ISO.exec(value.trim()) : null;
   if (!iso) return null;
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = iso;
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return null;
-  const local = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second), Number(fraction.slice(0, 3).padEnd(3, '0')));
+  if (
+    Number(month) < 1 ||
+    Number(month) > 12 ||
+    Number(day) < 1 ||
+    Number(hour) > 24 ||
+    Number(minute) > 59 ||
+    Number(second) > 60
+  )
+    return null;
+  const local = Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+    Number(fraction.slice(0, 3).padEnd(3, '0')),
+  );
   if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return null;
   return bounded(local - offsetMs(zone));
 }

@@ -48,7 +48,13 @@ export async function* linesFromEnd(handle: FileHandle, size: number, options: T
   }
 }
 
-async function readAt(handle: FileHandle, into: Buffer, from: number, to: number, { allowance }: TailOptions): Promise<Buffer> {
+async function readAt(
+  handle: FileHandle,
+  into: Buffer,
+  from: number,
+  to: number,
+  { allowance }: TailOptions,
+): Promise<Buffer> {
   let got = 0;
   while (got < to - from) {
     const { bytesRead } = await handle.read(into, got, to - from - got, from + got);
@@ -60,7 +66,12 @@ async function readAt(handle: FileHandle, into: Buffer, from: number, to: number
 }
 
 /** Both ends of the line at `hit`, when both lie in these bytes. */
-function lineAround(bytes: Buffer, hit: number, atFileStart: boolean, atFileEnd: boolean): { from: number; to: number } | null {
+function lineAround(
+  bytes: Buffer,
+  hit: number,
+  atFileStart: boolean,
+  atFileEnd: boolean,
+): { from: number; to: number } | null {
   const from = lineStart(bytes, hit);
   const to = lineEnd(bytes, hit);
   if ((from === 0 && !atFileStart) || (to === bytes.length && !atFileEnd)) return null;
@@ -80,13 +91,24 @@ function lineEnd(bytes: Buffer, hit: number): number {
   return nul < 0 ? end : hit + nul;
 }
 
-/** A line that crosses the chunk's edge, read by itself; null when it is too long. `searchBefore`: where the search goes on. */
-async function readLineAround(handle: FileHandle, size: number, at: number, options: TailOptions): Promise<{ line: string | null; searchBefore: number }> {
+/**
+ * A line that crosses the chunk's edge, read by itself; null when
+ * it is too long. `searchBefore`: where the search goes on.
+ */
+async function readLineAround(
+  handle: FileHandle,
+  size: number,
+  at: number,
+  options: TailOptions,
+): Promise<{ line: string | null; searchBefore: number }> {
   const from = Math.max(0, at - options.maxLineBytes);
   const to = Math.min(size, at + options.maxLineBytes + 1);
   const bytes = await readAt(handle, Buffer.allocUnsafe(to - from), from, to, options);
   if (bytes.length <= at - from) return { line: null, searchBefore: from };
   const inside = lineAround(bytes, at - from, from === 0, to === size);
   const fits = inside !== null && inside.to - inside.from <= options.maxLineBytes;
-  return { line: fits ? bytes.toString('utf8', inside.from, inside.to) : null, searchBefore: from + lineStart(bytes, at - from) };
+  return {
+    line: fits ? bytes.toString('utf8', inside.from, inside.to) : null,
+    searchBefore: from + lineStart(bytes, at - from),
+  };
 }

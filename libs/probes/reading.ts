@@ -9,7 +9,9 @@ export type Reading = MeterReading & {
   overage: Overage | null;
 };
 
-/** Why there is no number. The first group is the usage endpoint's, the second the session files', the third a login's. */
+/**
+ * Why there is no number. The first group is the usage endpoint's, the second the session files', the third a login's.
+ */
 export const DARK_REASONS = [
   'auth_expired',
   'auth_invalid',

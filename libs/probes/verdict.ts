@@ -11,8 +11,8 @@ export type Verdict = {
 
 /**
  * Whether the account is closed, from one reading. A window that binds only some models never closes the account.
- * Among full windows the latest reset counts (all of them must open); a flag without a time of its own doesn't say which
- * window it means, so it waits for the earliest reset, where a look costs one canary.
+ * Among full windows the latest reset counts (all of them must open); a flag without a time of its own doesn't say
+ * which window it means, so it waits for the earliest reset, where a look costs one canary.
  * `limit` in percent, default 95 (`pressure.exhausted`).
  */
 export function verdict(windows: readonly MeterWindow[], reached: Reached | null, limit = 95): Verdict {
@@ -24,6 +24,7 @@ export function verdict(windows: readonly MeterWindow[], reached: Reached | null
   return { exhausted: true, blockedUntil, needsPerson: blockedUntil === null && account.length === 0 };
 }
 
-const resets = (windows: readonly MeterWindow[]): number[] => windows.flatMap(({ resetsAt }) => (resetsAt === null ? [] : [resetsAt]));
+const resets = (windows: readonly MeterWindow[]): number[] =>
+  windows.flatMap(({ resetsAt }) => (resetsAt === null ? [] : [resetsAt]));
 const latest = (times: readonly number[]): number | null => (times.length > 0 ? Math.max(...times) : null);
 const earliest = (times: readonly number[]): number | null => (times.length > 0 ? Math.min(...times) : null);

@@ -3,7 +3,10 @@ import { finite } from './json.js';
 
 const MINUTE = 60_000;
 
-/** A clock may be this much ahead of another one before what it wrote is called nonsense. Issue 4: 5 minutes change nothing. */
+/**
+ * A clock may be this much ahead of another one before what it
+ * wrote is called nonsense. Issue 4: 5 minutes change nothing.
+ */
 export const SKEW_MS = 5 * MINUTE;
 
 /** The longest a window of a named kind can be open. Monthly windows follow the calendar: up to 31 days. */
@@ -34,8 +37,8 @@ export function percent(value: unknown): number | null {
 }
 
 /**
- * The kind by the window's length, never by the slot it stands in: since 2026 the weekly window stands in the first slot
- * on some plans. Builds write 299 and 10079 for 300 and 10080. Null when the length is none.
+ * The kind by the window's length, never by the slot it stands in: since 2026 the weekly window stands in the first
+ * slot on some plans. Builds write 299 and 10079 for 300 and 10080. Null when the length is none.
  */
 export function kindOfMinutes(minutes: number | null): { kind: WindowKind; lengthMs: number } | null {
   if (minutes === null || minutes <= 0 || minutes > LONGEST_MINUTES) return null;
@@ -45,8 +48,14 @@ export function kindOfMinutes(minutes: number | null): { kind: WindowKind; lengt
   return { kind: 'other', lengthMs: minutes * MINUTE };
 }
 
-/** The kind by slot, moved up while the reset lies further away than such a window can; a reset beyond them all proves nothing. */
-export function kindOfSlot(slot: 'primary' | 'secondary', msToReset: number | null): { kind: WindowKind; lengthMs: number } {
+/**
+ * The kind by slot, moved up while the reset lies further away
+ * than such a window can; a reset beyond them all proves nothing.
+ */
+export function kindOfSlot(
+  slot: 'primary' | 'secondary',
+  msToReset: number | null,
+): { kind: WindowKind; lengthMs: number } {
   const kinds = slot === 'primary' ? (['five_hour', 'weekly', 'monthly'] as const) : (['weekly', 'monthly'] as const);
   const fits = kinds.find((kind) => msToReset === null || msToReset <= LENGTH_MS[kind] + SKEW_MS);
   return ofKind(fits ?? kinds[0]);
@@ -56,12 +65,18 @@ export function ofKind(kind: Exclude<WindowKind, 'other'>): { kind: WindowKind; 
   return { kind, lengthMs: LENGTH_MS[kind] };
 }
 
-/** Whether the figure belongs to a window that has closed since. Without a stated reset it has for certain once a whole length went by. */
+/**
+ * Whether the figure belongs to a window that has closed since. Without
+ * a stated reset it has for certain once a whole length went by.
+ */
 export function isClosed(window: RawWindow, writtenAt: number, now: number): boolean {
   return (plausibleReset(window, writtenAt) ?? writtenAt + window.lengthMs) <= now;
 }
 
-/** A reset further from the reading than the window is long is a number of something else: unknown beats a wait of years. */
+/**
+ * A reset further from the reading than the window is long is
+ * a number of something else: unknown beats a wait of years.
+ */
 function plausibleReset({ resetsAt, lengthMs }: RawWindow, writtenAt: number): number | null {
   return resetsAt !== null && resetsAt <= writtenAt + lengthMs + SKEW_MS ? resetsAt : null;
 }
@@ -93,13 +108,18 @@ export function windowsAt(raw: readonly RawWindow[], writtenAt: number, now: num
   return [...byId.values()].map(({ window }) => window);
 }
 
-/** A reset stated beside a flag, held to the same bounds: still to come, and no further away than its window is long. */
+/**
+ * A reset stated beside a flag, held to the same bounds: still to come, and no further away than its window is long.
+ */
 export function resetWithin(resetsAt: number | null, lengthMs: number, now: number): number | null {
   if (resetsAt === null || resetsAt <= now || resetsAt > now + lengthMs + SKEW_MS) return null;
   return toSecond(Math.min(resetsAt, now + lengthMs), now);
 }
 
-/** Vendors' resets come with jittering fractions; a whole second names the same reset twice. Never rounded into the past. */
+/**
+ * Vendors' resets come with jittering fractions; a whole second
+ * names the same reset twice. Never rounded into the past.
+ */
 function toSecond(ms: number, now: number): number {
   const second = Math.floor(ms / 1000) * 1000;
   return second > now ? second : ms;

@@ -7,25 +7,39 @@ const DAY_MS = 86_400_000;
 const PER_CALL = 200;
 
 /**
- * Ended records that are kept no longer: those that ended before the days that are kept, and, of more than are kept, those
- * that were submitted first.
+ * Ended records that are kept no longer: those that ended before the days that are kept, and, of more than are kept,
+ * those that were submitted first.
  * @param now Redis' time, ms
  * @param dryRun only says which
  */
-export async function forgetRecords(redis: Redis, { days, most }: Keep, now: number, dryRun: boolean): Promise<string[]> {
+export async function forgetRecords(
+  redis: Redis,
+  { days, most }: Keep,
+  now: number,
+  dryRun: boolean,
+): Promise<string[]> {
   const before = now - days * DAY_MS;
   const old = await endedBefore(redis, before);
   const over = most === null ? [] : await firstOf(redis, (await endedCount(redis)) - most);
   if (dryRun) return [...new Set([...old, ...over])];
   const gone = new Set<string>();
-  for (const [ids, until] of [[old, before], [over, now]] as const) {
-    for (let at = 0; at < ids.length; at += PER_CALL) for (const id of await forget(redis, ids.slice(at, at + PER_CALL), until)) gone.add(id);
+  for (const [ids, until] of [
+    [old, before],
+    [over, now],
+  ] as const) {
+    for (let at = 0; at < ids.length; at += PER_CALL)
+      for (const id of await forget(redis, ids.slice(at, at + PER_CALL), until)) gone.add(id);
   }
   return [...gone];
 }
 
 async function forget(redis: Redis, ids: readonly string[], before: number): Promise<string[]> {
-  const reply = await evaluate(redis, operations.forget, [keys.record(ids[0] ?? '')], { k: scriptKeys, ids, before, blobs: BLOB_KINDS });
+  const reply = await evaluate(redis, operations.forget, [keys.record(ids[0] ?? '')], {
+    k: scriptKeys,
+    ids,
+    before,
+    blobs: BLOB_KINDS,
+  });
   const gone = JSON.parse(String(reply)) as string[] | Record<string, never>;
   return Array.isArray(gone) ? gone : [];
 }
@@ -61,5 +75,8 @@ async function firstOf(redis: Redis, n: number): Promise<string[]> {
     const flat = reply as string[];
     return flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, at: Number(flat[i + 1]) }] : []));
   });
-  return found.sort((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)).slice(0, n).map(({ id }) => id);
+  return found
+    .sort((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1))
+    .slice(0, n)
+    .map(({ id }) => id);
 }

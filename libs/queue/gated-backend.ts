@@ -74,8 +74,8 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
       try {
         return await fetchAdmitted(token, workerName);
       } catch (error) {
-        // BullMQ asks again at once after any error but a lost connection: a full Redis would be asked without end, and an
-        // error thrown before anything is awaited would stop the whole process.
+        // BullMQ asks again at once after any error but a lost connection: a full Redis would be asked without end, and
+        // an error thrown before anything is awaited would stop the whole process.
         await pause(AFTER_ERROR_MS, undefined, { signal: closing.signal }).catch(() => {});
         throw error;
       }
@@ -96,7 +96,8 @@ export function gatedBackend(door: Doorkeeper): BackendFactory<RedisQueueBackend
 
     // Fetching the next job in the same step as a finish would pass the gate by.
     backend.moveToCompleted = (job, value, remove, token) => completed(job, value, remove, token, false);
-    backend.moveToFailed = (job, reason, remove, token, _fetchNext, fields) => failed(job, reason, remove, token, false, fields);
+    backend.moveToFailed = (job, reason, remove, token, _fetchNext, fields) =>
+      failed(job, reason, remove, token, false, fields);
 
     // Not `close`: the worker waits for its main loop before it closes the backend (4.3 s while shut, measured).
     backend.disconnectBlocking = async (wait = true) => {

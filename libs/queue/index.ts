@@ -1,5 +1,12 @@
 export { labelsOf, onceConflict, openQueue, type DispatchQueue, type NewDispatch } from './queue.js';
 export { forgetRecords } from './forget.js';
 export { openTickets, type TicketData, type TicketOf, type Tickets } from './tickets.js';
-export { openTransitions, type Closing, type DeliverAnswer, type Next, type StartAnswer, type Transitions } from './transitions.js';
+export {
+  openTransitions,
+  type Closing,
+  type DeliverAnswer,
+  type Next,
+  type StartAnswer,
+  type Transitions,
+} from './transitions.js';
 export { gatedBackend, type Doorkeeper } from './gated-backend.js';

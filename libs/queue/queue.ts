@@ -1,6 +1,19 @@
 import type { Redis } from 'ioredis';
 import { CmoError, errorBody, isEnded, type Config, type DispatchRecord, type ErrorBody, type State } from '#contract';
-import { ANY_NODE, BLOB_KINDS, evaluateJson, keys, openRecords, queueName, recordFields, packBlob, replies, scriptKeys, type BlobKind, type BlobPlace } from '#store';
+import {
+  ANY_NODE,
+  BLOB_KINDS,
+  evaluateJson,
+  keys,
+  openRecords,
+  queueName,
+  recordFields,
+  packBlob,
+  replies,
+  scriptKeys,
+  type BlobKind,
+  type BlobPlace,
+} from '#store';
 import { operations } from './lua.js';
 import { openTickets } from './tickets.js';
 import { openTransitions } from './transitions.js';
@@ -27,7 +40,9 @@ export interface DispatchQueue {
 type SubmitReply = { records: { id: string; new: boolean; tag: number }[] } | { conflict: { key: string; id: string } };
 
 export function onceConflict(key: string, id: string): ErrorBody {
-  return errorBody('CMO_E_ONCE_CONFLICT', `the key ${JSON.stringify(key)} belongs to another task`, { details: [`its dispatch is ${id}`] });
+  return errorBody('CMO_E_ONCE_CONFLICT', `the key ${JSON.stringify(key)} belongs to another task`, {
+    details: [`its dispatch is ${id}`],
+  });
 }
 
 /** As they are looked up: `name=text`. */
@@ -39,7 +54,15 @@ export function labelsOf(labels: Record<string, string> | undefined): string[] {
 const UNCLAIMED_BLOB_S = 3600;
 
 /** @param blobs where this box keeps texts that are too large for Redis; null: everything stays in Redis */
-export function openQueue({ redis, config, blobs: place = null }: { redis: Redis; config: Config; blobs?: BlobPlace | null }): DispatchQueue {
+export function openQueue({
+  redis,
+  config,
+  blobs: place = null,
+}: {
+  redis: Redis;
+  config: Config;
+  blobs?: BlobPlace | null;
+}): DispatchQueue {
   const records = openRecords(redis, place);
   const tickets = openTickets(redis);
   const transitions = openTransitions(redis, config);
@@ -49,7 +72,8 @@ export function openQueue({ redis, config, blobs: place = null }: { redis: Redis
       if (news.length === 0) return [];
       const blobs = redis.pipeline();
       const put = async (id: string, kind: BlobKind, text: string | null, where: BlobPlace | null): Promise<void> => {
-        if (text !== null) blobs.set(keys.blob(id, kind), await packBlob(where, id, kind, text), 'EX', UNCLAIMED_BLOB_S, 'NX');
+        if (text !== null)
+          blobs.set(keys.blob(id, kind), await packBlob(where, id, kind, text), 'EX', UNCLAIMED_BLOB_S, 'NX');
       };
       for (const { record, blobs: texts } of news) {
         // What every box may have to read must not lie on this one.
@@ -85,9 +109,11 @@ export function openQueue({ redis, config, blobs: place = null }: { redis: Redis
         }),
       );
       // Told before the ticket is there: whoever serves no such queue yet begins to.
-      if (now.some(({ home }) => home === ANY_NODE) && (await redis.set(keys.anyUsed, '1', 'NX')) === 'OK') await redis.publish(keys.channels.control, '');
-      // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for what was
-      // known: whoever sends again after a lost answer shouldn't wait for that, and a ticket too many is harmless.
+      if (now.some(({ home }) => home === ANY_NODE) && (await redis.set(keys.anyUsed, '1', 'NX')) === 'OK')
+        await redis.publish(keys.channels.control, '');
+      // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for
+      // what was known: whoever sends again after a lost answer
+      // shouldn't wait for that, and a ticket too many is harmless.
       await tickets.add(now.filter(({ state }) => state === 'queued' || state === 'retrying'));
       return now;
     },

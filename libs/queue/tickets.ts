@@ -69,7 +69,8 @@ export function openTickets(redis: Redis): Tickets {
 
     async existing(records) {
       const pipeline = redis.pipeline();
-      for (const { id, attempt, lane, home } of records) pipeline.exists(`${keys.bull}:${queueName(lane ?? '', home)}:${ticketId(id, attempt)}`);
+      for (const { id, attempt, lane, home } of records)
+        pipeline.exists(`${keys.bull}:${queueName(lane ?? '', home)}:${ticketId(id, attempt)}`);
       return (await replies(pipeline)).map((there) => there === 1);
     },
 

@@ -1,6 +1,15 @@
 import type { Redis } from 'ioredis';
 import { settleCeiling } from '#gate';
-import { errorBody, type Config, type CostVector, type DispatchRecord, type EndState, type LiveState, type Progress, type State } from '#contract';
+import {
+  errorBody,
+  type Config,
+  type CostVector,
+  type DispatchRecord,
+  type EndState,
+  type LiveState,
+  type Progress,
+  type State,
+} from '#contract';
 import { changedFields, evaluate, evaluateJson, gateKeys, keys, queueName, scriptKeys, type Fields } from '#store';
 import { operations } from './lua.js';
 
@@ -13,7 +22,8 @@ export type Next = {
   leaves?: string;
 };
 
-export type StartAnswer = { answer: 'yes'; cancelAsked: boolean } | { answer: 'stale'; state: string } | { answer: 'lapsed' };
+export type StartAnswer =
+  { answer: 'yes'; cancelAsked: boolean } | { answer: 'stale'; state: string } | { answer: 'lapsed' };
 export type DeliverAnswer = { answer: 'delivered'; state: State } | { answer: 'fenced'; state: string };
 
 /** The account closes: until the reset the vendor stated (Redis' time, ms), or by the growing bounds. */
@@ -21,17 +31,52 @@ export type Closing = { til: number | null; reason: string };
 
 /** The compare-and-set scripts of a record's life, as calls. */
 export interface Transitions {
-  start(s: { record: DispatchRecord; node: string; nonce: string; token: string; cost: CostVector; ttlMs: number; change?: Partial<DispatchRecord> }): Promise<StartAnswer>;
-  deliver(d: { record: DispatchRecord; attempt: number; account: string; node: string; receipt: string; next: Next; cancelled: Next; close: Closing | null; success: boolean; drift?: boolean }): Promise<DeliverAnswer>;
+  start(s: {
+    record: DispatchRecord;
+    node: string;
+    nonce: string;
+    token: string;
+    cost: CostVector;
+    ttlMs: number;
+    change?: Partial<DispatchRecord>;
+  }): Promise<StartAnswer>;
+  deliver(d: {
+    record: DispatchRecord;
+    attempt: number;
+    account: string;
+    node: string;
+    receipt: string;
+    next: Next;
+    cancelled: Next;
+    close: Closing | null;
+    success: boolean;
+    drift?: boolean;
+  }): Promise<DeliverAnswer>;
   /** A waiting dispatch moves or ends. False: it waits no more as that attempt. */
   change(record: DispatchRecord, next: Next): Promise<boolean>;
-  cancel(id: string, change: Partial<DispatchRecord>): Promise<{ how: 'cancelled' | 'asked' | 'already-ended' | 'unknown'; state?: State }>;
+  cancel(
+    id: string,
+    change: Partial<DispatchRecord>,
+  ): Promise<{ how: 'cancelled' | 'asked' | 'already-ended' | 'unknown'; state?: State }>;
   unstart(record: DispatchRecord, attempt: number, node: string): Promise<boolean>;
-  /** What the attempt that runs has done so far. False: it does not run any more. @param silentMs since it last showed life */
+  /**
+   * What the attempt that runs has done so far. False: it does
+   * not run any more. @param silentMs since it last showed life
+   */
   progress(id: string, node: string, silentMs: number, progress: Omit<Progress, 'movedAt'>): Promise<boolean>;
   /** A waiting dispatch stands behind an attempt that works in its folder; null: no more. */
   behind(record: DispatchRecord, holder: string | null): Promise<boolean>;
-  assertRun(r: { id: string; attempt: number; node: string; lane: string; account: string; tier: string; cost: CostVector; home: string; ttlMs: number }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
+  assertRun(r: {
+    id: string;
+    attempt: number;
+    node: string;
+    lane: string;
+    account: string;
+    tier: string;
+    cost: CostVector;
+    home: string;
+    ttlMs: number;
+  }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
 }
 
 /** Runs in a row of one lane whose events nobody understood, before the lane is closed. */
@@ -44,7 +89,12 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
     const lane = change.lane;
     return changedFields(lane === undefined || lane === null ? change : { ...change, queue: queueName(lane, home) });
   };
-  const nextOf = (next: Next, home: string): object => ({ state: next.state, event: next.event, fields: fieldsOf(next.change, home), leaves: next.leaves });
+  const nextOf = (next: Next, home: string): object => ({
+    state: next.state,
+    event: next.event,
+    fields: fieldsOf(next.change, home),
+    leaves: next.leaves,
+  });
 
   return {
     async start({ record, node, nonce, token, cost, ttlMs, change = {} }) {
@@ -52,7 +102,20 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
       // Where the token was reserved: the configuration may have moved the lane to another account since the submit.
       const account = config.lanes.find((known) => known.id === lane)?.account ?? record.account ?? '';
       const names = [...gateKeys(account), keys.record(id)];
-      return evaluateJson<StartAnswer>(redis, operations.start, names, { k, id, attempt, lane, node, nonce, token, cost, ttl: ttlMs, account, early: 5, fields: changedFields(change) });
+      return evaluateJson<StartAnswer>(redis, operations.start, names, {
+        k,
+        id,
+        attempt,
+        lane,
+        node,
+        nonce,
+        token,
+        cost,
+        ttl: ttlMs,
+        account,
+        early: 5,
+        fields: changedFields(change),
+      });
     },
 
     async deliver({ record, attempt, account, node, receipt, next, cancelled, close, success, drift = false }) {
@@ -68,7 +131,9 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
         receipt,
         next: nextOf(next, record.home),
         cancelled: nextOf(cancelled, record.home),
-        close: close ? { til: close.til ?? undefined, reason: close.reason, bounds: config.timing.refusalMs } : undefined,
+        close: close
+          ? { til: close.til ?? undefined, reason: close.reason, bounds: config.timing.refusalMs }
+          : undefined,
         success,
         drift: drift ? { lane: record.lane ?? '', most: DRIFT_CLOSES_AT, bounds: config.timing.refusalMs } : undefined,
       });
@@ -80,22 +145,51 @@ export function openTransitions(redis: Redis, config: Config): Transitions {
     },
 
     async cancel(id, change) {
-      return evaluateJson(redis, operations.cancel, [keys.record(id)], { k, id, lookIn, fields: changedFields(change) });
+      return evaluateJson(redis, operations.cancel, [keys.record(id)], {
+        k,
+        id,
+        lookIn,
+        fields: changedFields(change),
+      });
     },
 
     async unstart(record, attempt, node) {
       const names = [...gateKeys(record.account ?? ''), keys.record(record.id)];
       const cancelled = changedFields({ error: errorBody('CMO_E_CANCELLED') });
-      return (await evaluate(redis, operations.unstart, names, { k, id: record.id, attempt, node, account: record.account ?? '', lookIn, cancelled })) === 1;
+      return (
+        (await evaluate(redis, operations.unstart, names, {
+          k,
+          id: record.id,
+          attempt,
+          node,
+          account: record.account ?? '',
+          lookIn,
+          cancelled,
+        })) === 1
+      );
     },
 
     async progress(id, node, silentMs, progress) {
-      const argument = { k, id, attempt: progress.attempt, node, silent: Math.max(Math.round(silentMs), 0), progress: JSON.stringify(progress) };
+      const argument = {
+        k,
+        id,
+        attempt: progress.attempt,
+        node,
+        silent: Math.max(Math.round(silentMs), 0),
+        progress: JSON.stringify(progress),
+      };
       return (await evaluate(redis, operations.progress, [keys.record(id)], argument)) === 1;
     },
 
     async behind({ id, attempt }, holder) {
-      return (await evaluate(redis, operations.behind, [keys.record(id)], { k, id, attempt, holder: holder ?? undefined })) === 1;
+      return (
+        (await evaluate(redis, operations.behind, [keys.record(id)], {
+          k,
+          id,
+          attempt,
+          holder: holder ?? undefined,
+        })) === 1
+      );
     },
 
     async assertRun({ id, attempt, node, lane, account, tier, cost, home, ttlMs }) {

@@ -4,9 +4,9 @@ import type { ReceiptLine } from '#contract';
 import { dropBallast } from './ballast.js';
 
 /**
- * Puts one line at the end of the month's file (`YYYY-MM.jsonl`, by the receipt's own time, UTC) and returns when it is on
- * the disk. One write with O_APPEND: lines of several writers never mix. Repeating it is harmless, readers drop repeats.
- * Throws when the disk doesn't take it whole: the line is owed still.
+ * Puts one line at the end of the month's file (`YYYY-MM.jsonl`, by the receipt's own time, UTC) and returns when it is
+ * on the disk. One write with O_APPEND: lines of several writers never mix. Repeating it is harmless, readers drop
+ * repeats. Throws when the disk doesn't take it whole: the line is owed still.
  */
 export async function appendReceipt(folder: string, line: ReceiptLine): Promise<void> {
   await appendReceipts(folder, [line]);
@@ -34,9 +34,14 @@ async function appendTo(folder: string, month: string, lines: readonly ReceiptLi
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { handle, isNew } = await openForAppend(file);
   try {
-    const bytes = Buffer.from(`${(await endsOpen(handle)) ? '\n' : ''}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}`);
+    const bytes = Buffer.from(
+      `${(await endsOpen(handle)) ? '\n' : ''}${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}`,
+    );
     const { bytesWritten } = await handle.write(bytes);
-    if (bytesWritten !== bytes.length) throw Object.assign(new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`), { code: 'ENOSPC' });
+    if (bytesWritten !== bytes.length)
+      throw Object.assign(new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written to ${file}`), {
+        code: 'ENOSPC',
+      });
     await handle.sync();
   } finally {
     await handle.close();

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { open, stat, unlink } from 'node:fs/promises';
 
 /**
- * Room for receipts on a disk that is full: a file that holds nothing, and is given up when a line does not fit any more. A
- * night's last lines are what tells what became of it, so they must not depend on what else fills the disk.
+ * Room for receipts on a disk that is full: a file that holds nothing, and is given up when a line does not fit any
+ * more. A night's last lines are what tells what became of it, so they must not depend on what else fills the disk.
  */
 /** More than a thousand lines: what a box has running ends within it, and much of its queue. */
 export const BALLAST_BYTES = 2 * 1024 * 1024;
@@ -35,5 +35,8 @@ export async function layBallast(folder: string): Promise<boolean> {
 
 /** @returns false: there was none to give up */
 export async function dropBallast(folder: string): Promise<boolean> {
-  return unlink(pathOf(folder)).then(() => true, () => false);
+  return unlink(pathOf(folder)).then(
+    () => true,
+    () => false,
+  );
 }

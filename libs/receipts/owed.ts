@@ -26,7 +26,10 @@ export async function payAllOwed({ redis, folder }: Outbox, ids: readonly string
   for (let at = 0; at < ids.length; at += PER_WRITE) {
     const some = ids.slice(at, at + PER_WRITE);
     const records = await openRecords(redis).readMany(some);
-    await appendReceipts(folder, records.flatMap((record) => (isEnded(record.state) ? [dispatchLine(record, record.state)] : [])));
+    await appendReceipts(
+      folder,
+      records.flatMap((record) => (isEnded(record.state) ? [dispatchLine(record, record.state)] : [])),
+    );
     await redis.zrem(keys.owed, ...some);
   }
 }
@@ -34,7 +37,9 @@ export async function payAllOwed({ redis, folder }: Outbox, ids: readonly string
 /** Lines of one write: it has to be whole, and to fit into memory beside everything else. */
 const PER_WRITE = 500;
 
-/** Ids owed for longer than `olderThanMs`; @param now Redis' or this box's clock: a few seconds either way don't matter */
+/**
+ * Ids owed for longer than `olderThanMs`; @param now Redis' or this box's clock: a few seconds either way don't matter
+ */
 export async function payOldOwed(outbox: Outbox, now: number, olderThanMs: number): Promise<number> {
   const ids = await outbox.redis.zrangebyscore(keys.owed, '-inf', now - olderThanMs, 'LIMIT', 0, 500);
   if (ids.length > 0) await payAllOwed(outbox, ids);

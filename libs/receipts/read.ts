@@ -22,10 +22,13 @@ export type ReadOptions = ReceiptFilter & {
 const LONGEST_LINE = 4 * 1024 * 1024;
 
 /**
- * Receipts, oldest file first and in the order written. Repeats by (kind, id) are dropped, the first stays: deliveries are
- * repeated after a crash, and a repeat never says anything else. Memory: one chunk of a file and the ids seen.
+ * Receipts, oldest file first and in the order written. Repeats by (kind, id) are dropped, the first stays: deliveries
+ * are repeated after a crash, and a repeat never says anything else. Memory: one chunk of a file and the ids seen.
  */
-export async function* readReceipts(folder: string, options: ReadOptions = {}): AsyncGenerator<ReceiptLine, void, undefined> {
+export async function* readReceipts(
+  folder: string,
+  options: ReadOptions = {},
+): AsyncGenerator<ReceiptLine, void, undefined> {
   const seen = new Set<string>();
   for (const file of await monthFiles(folder, options.since)) {
     for await (const text of linesOf(join(folder, file))) {
@@ -75,7 +78,10 @@ function parseLine(text: string): ReceiptLine | null {
   try {
     const line = JSON.parse(text) as Partial<ReceiptLine> | null;
     if (typeof line !== 'object' || line === null) return null;
-    const isReceipt = (line.kind === 'attempt' || line.kind === 'dispatch') && typeof line.id === 'string' && typeof line.at === 'string';
+    const isReceipt =
+      (line.kind === 'attempt' || line.kind === 'dispatch') &&
+      typeof line.id === 'string' &&
+      typeof line.at === 'string';
     return isReceipt ? (line as ReceiptLine) : null;
   } catch {
     return null;

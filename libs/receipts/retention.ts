@@ -9,13 +9,21 @@ const MONTH = /^(\d{4})-(\d{2})\.jsonl$/;
 export type MonthFile = { name: string; lines: number; bytes: number };
 
 /**
- * Receipts that are kept no longer, as whole months: a file is never written anew, since a line of it may be on its way. The
- * month that is being written stays whatever was said.
+ * Receipts that are kept no longer, as whole months: a file is never written anew, since a line of it may be on its
+ * way. The month that is being written stays whatever was said.
  * @param now ms; @param dryRun only says which
  * @returns the files that go
  */
-export async function forgetReceipts(folder: string, { days, most }: Keep, now: number, dryRun: boolean): Promise<MonthFile[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => MONTH.test(name)).sort().reverse();
+export async function forgetReceipts(
+  folder: string,
+  { days, most }: Keep,
+  now: number,
+  dryRun: boolean,
+): Promise<MonthFile[]> {
+  const names = (await readdir(folder).catch(() => []))
+    .filter((name) => MONTH.test(name))
+    .sort()
+    .reverse();
   const current = `${new Date(now).toISOString().slice(0, 7)}.jsonl`;
   const gone: MonthFile[] = [];
   let kept = 0;
@@ -39,6 +47,7 @@ function endOf(name: string): number {
 async function measured(folder: string, name: string): Promise<MonthFile> {
   const path = join(folder, name);
   let lines = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) lines++;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>)
+    for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) lines++;
   return { name, lines, bytes: (await stat(path)).size };
 }

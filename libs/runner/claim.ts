@@ -33,14 +33,15 @@ export async function readClaim(folder: string): Promise<Claim | null> {
 /** @returns `voided`: nothing was started from this folder and nothing will be. Else `claim` is a supervisor's. */
 export async function voidClaim(folder: string): Promise<{ voided: boolean; claim: Claim }> {
   const own = ownIdentity();
-  if (await writeFirst(join(folder, 'claim'), `${JSON.stringify({ ...own, void: true })}\n`)) return { voided: true, claim: { by: own, void: true } };
+  if (await writeFirst(join(folder, 'claim'), `${JSON.stringify({ ...own, void: true })}\n`))
+    return { voided: true, claim: { by: own, void: true } };
   const claim = (await readClaim(folder)) ?? { by: null, void: false };
   return { voided: claim.void, claim };
 }
 
 /**
- * For a start that the system itself refused (no process could be made, the command line is too long): the attempt ends as
- * any other does, with an exit record, so that it has one line and one way to be delivered.
+ * For a start that the system itself refused (no process could be made, the command line is too long): the attempt ends
+ * as any other does, with an exit record, so that it has one line and one way to be delivered.
  */
 export async function recordRefusedStart(folder: string, why: string): Promise<'recorded' | 'lost'> {
   if (!(await writeFirst(join(folder, 'claim'), `${JSON.stringify(ownIdentity())}\n`))) return 'lost';

@@ -25,8 +25,16 @@ export async function cliVersion(cli: string, options: VersionOptions): Promise<
 }
 
 async function ask(cli: string, { env, boundMs = 10_000 }: VersionOptions): Promise<CliVersion> {
-  const child = execa(cli, ['--version'], { env, extendEnv: false, stdin: 'ignore', reject: false, maxBuffer: 64 * 1024, detached: true });
-  // The whole group, since a wrapper's child would hold the pipe; and no longer, since a stray of another session holds it too.
+  const child = execa(cli, ['--version'], {
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    reject: false,
+    maxBuffer: 64 * 1024,
+    detached: true,
+  });
+  // The whole group, since a wrapper's child would hold the pipe;
+  // and no longer, since a stray of another session holds it too.
   let bound: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     bound = setTimeout(() => {
@@ -40,7 +48,9 @@ async function ask(cli: string, { env, boundMs = 10_000 }: VersionOptions): Prom
   if (answer.failed) return { ok: false, why: answer.shortMessage ?? 'it failed' };
   const text = answer.stdout ?? '';
   const version = /\d+\.\d+\.\d+[0-9A-Za-z.+-]*/.exec(text)?.[0];
-  return version === undefined ? { ok: false, why: `it says no version: ${text.slice(0, 200)}` } : { ok: true, version };
+  return version === undefined
+    ? { ok: false, why: `it says no version: ${text.slice(0, 200)}` }
+    : { ok: true, version };
 }
 
 function endGroup(pid: number | undefined): void {

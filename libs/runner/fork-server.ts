@@ -5,13 +5,14 @@ import { forkHere, type Fork, type ForkRequest, type Spawned } from './fork.js';
 import { SMALL_NODE } from './small-node.js';
 
 /**
- * Starts supervisors from a small process of its own. A fork copies the page tables of whoever calls it: out of a daemon of 90 MB
- * each start stood still for 5 ms, of 150 MB for 12, out of this one for 1.4 (a virtual machine of two cores, 2026-11).
+ * Starts supervisors from a small process of its own. A fork copies the page tables of whoever calls it: out of a
+ * daemon of 90 MB each start stood still for 5 ms, of 150 MB for 12,
+ * out of this one for 1.4 (a virtual machine of two cores, 2026-11).
  *
  *   up ──it leaves, for whatever reason──▶ down ──the next start──▶ up;  after FAILURES in a row: given up, all is started here
  *
- * What was asked and not answered when it left is started by ourselves. It may have been started already: two supervisors then meet
- * in one folder, and the claim lets one of them go on.
+ * What was asked and not answered when it left is started by ourselves. It may have been started already: two
+ * supervisors then meet in one folder, and the claim lets one of them go on.
  */
 export type ForkServer = { fork: Fork; /** Null: it is down. */ pid(): number | null; close(): void };
 
@@ -33,7 +34,12 @@ export function openForkServer(script: string): ForkServer {
   const open = new Map<number, Asked>();
 
   const up = (): ChildProcess => {
-    const started = spawn(process.execPath, [...SMALL_NODE, script, FORK_SERVER], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/', env: {} });
+    const started = spawn(process.execPath, [...SMALL_NODE, script, FORK_SERVER], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      cwd: '/',
+      env: {},
+    });
     const down = (): void => {
       if (child !== started) return;
       child = null;
@@ -46,7 +52,8 @@ export function openForkServer(script: string): ForkServer {
     started.stdin?.on('error', () => {});
     started.unref();
     for (const pipe of [started.stdin, started.stdout]) (pipe as Socket | null)?.unref();
-    if (started.stdout) createInterface({ input: started.stdout }).on('line', (line) => take(JSON.parse(line) as ForkAnswer));
+    if (started.stdout)
+      createInterface({ input: started.stdout }).on('line', (line) => take(JSON.parse(line) as ForkAnswer));
     return started;
   };
 

@@ -1,7 +1,15 @@
 export { identityOf, isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js';
 export { attemptMark, endMarked, findMarked, supervisorMark, type Ended, type EndOptions } from './marks.js';
 export type { ProcessSelection } from './process-table.js';
-export { readLock, take, type HeldLock, type LockFields, type LockOptions, type LockOwner, type RefusedLock } from './lock-file.js';
+export {
+  readLock,
+  take,
+  type HeldLock,
+  type LockFields,
+  type LockOptions,
+  type LockOwner,
+  type RefusedLock,
+} from './lock-file.js';
 export { flawOf, MAX_DEADLINE_MS, MAX_GRACE_MS, planId, type RunPlan } from './run-plan.js';
 export {
   askCancel,

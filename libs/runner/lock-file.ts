@@ -15,9 +15,9 @@ import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.j
  *                abandoned ──take──► owned (by exactly one of several takers)
  *
  * An abandoned file must be replaced by one taker only, and a slow one must not replace the file of the quick one. So a
- * taker first takes a second lock that is named after the *content* of the abandoned file, looks again under it, and only
- * then renames its own file into place. Whoever dies while it holds that second lock abandons it, and the same rule
- * mends that.
+ * taker first takes a second lock that is named after the *content* of the abandoned file, looks again under it, and
+ * only then renames its own file into place. Whoever dies while it holds that second lock abandons it, and the same
+ * rule mends that.
  */
 export type LockFields = Record<string, string | number | boolean | null>;
 
@@ -43,11 +43,17 @@ export type RefusedLock = {
 
 export type LockOptions = { owner?: ProcessIdentity; isAlive?: (identity: ProcessIdentity) => boolean };
 
-/** Replacing an abandoned file takes milliseconds; a replacer that was stopped in the middle holds others up this long. */
+/**
+ * Replacing an abandoned file takes milliseconds; a replacer that was stopped in the middle holds others up this long.
+ */
 const PATIENCE_MS = 5_000;
 
 /** @param fields told to whoever is refused: never a secret */
-export async function take(path: string, fields: LockFields = {}, options: LockOptions = {}): Promise<HeldLock | RefusedLock> {
+export async function take(
+  path: string,
+  fields: LockFields = {},
+  options: LockOptions = {},
+): Promise<HeldLock | RefusedLock> {
   const alive = options.isAlive ?? isAlive;
   const content = encode(options.owner ?? ownIdentity(), fields);
   const until = performance.now() + PATIENCE_MS;
@@ -70,8 +76,17 @@ export async function readLock(path: string): Promise<LockOwner | null> {
 }
 
 /** @returns false: another taker is at it, or was quicker. */
-async function replaceAbandoned(path: string, abandoned: string, content: string, alive: (identity: ProcessIdentity) => boolean): Promise<boolean> {
-  const guard = await take(`${path}.${createHash('sha256').update(abandoned).digest('hex').slice(0, 16)}`, {}, { isAlive: alive });
+async function replaceAbandoned(
+  path: string,
+  abandoned: string,
+  content: string,
+  alive: (identity: ProcessIdentity) => boolean,
+): Promise<boolean> {
+  const guard = await take(
+    `${path}.${createHash('sha256').update(abandoned).digest('hex').slice(0, 16)}`,
+    {},
+    { isAlive: alive },
+  );
   if (!guard.taken) return false;
   try {
     if ((await readIfThere(path)) !== abandoned) return false;
@@ -113,7 +128,8 @@ function encode(identity: ProcessIdentity, fields: LockFields): string {
 function decode(content: string): LockOwner {
   try {
     const { pid, ticks, bootId, nonce: _, ...fields } = JSON.parse(content) as LockFields;
-    if (typeof pid === 'number' && typeof ticks === 'number' && typeof bootId === 'string') return { identity: { pid, ticks, bootId }, fields };
+    if (typeof pid === 'number' && typeof ticks === 'number' && typeof bootId === 'string')
+      return { identity: { pid, ticks, bootId }, fields };
   } catch {
     // Falls through: unreadable.
   }

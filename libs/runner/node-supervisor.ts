@@ -1,5 +1,16 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, fsyncSync, linkSync, openSync, closeSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  openSync,
+  closeSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { constants as os } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,15 +24,33 @@ import { identityOf, ownIdentity } from './process-identity.js';
 import { serveForks } from './serve-forks.js';
 
 /**
- * The supervisor for boxes where the shell's doesn't do (supervisor.sh says what it is and writes; this is the same with the
- * same files). A program of its own: `node supervisor.mjs FOLDER ATTEMPT SECONDS GRACE UMASK CWD COMMAND ARGUMENT…`, and the
- * CLI's environment as JSON on stdin.
+ * The supervisor for boxes where the shell's doesn't do (supervisor.sh says what it is and writes; this is the same
+ * with the same files). A program of its own: `node supervisor.mjs FOLDER ATTEMPT SECONDS GRACE UMASK CWD COMMAND
+ * ARGUMENT…`, and the CLI's environment as JSON on stdin.
  */
-type Words = { folder: string; attempt: string; deadlineMs: number; graceMs: number; umask: number; cwd: string; command: string; args: string[] };
+type Words = {
+  folder: string;
+  attempt: string;
+  deadlineMs: number;
+  graceMs: number;
+  umask: number;
+  cwd: string;
+  command: string;
+  args: string[];
+};
 
 function readWords(argv: string[]): Words {
   const [folder = '', attempt = '', seconds, grace, umask = '', cwd = '', command = '', ...args] = argv;
-  return { folder, attempt, deadlineMs: Number(seconds) * 1000, graceMs: Number(grace) * 100, umask: parseInt(umask, 8), cwd, command, args };
+  return {
+    folder,
+    attempt,
+    deadlineMs: Number(seconds) * 1000,
+    graceMs: Number(grace) * 100,
+    umask: parseInt(umask, 8),
+    cwd,
+    command,
+    args,
+  };
 }
 
 async function supervise(words: Words): Promise<void> {
@@ -66,9 +95,18 @@ function may(path: string, mode: number): boolean {
 
 async function run(words: Words, env: Record<string, string>): Promise<void> {
   const { folder, attempt, cwd, command, args } = words;
-  const stdio = [openSync(join(folder, 'prompt'), 'r'), openSync(join(folder, 'out'), 'w', 0o600), openSync(join(folder, 'err'), 'w', 0o600)] as const;
+  const stdio = [
+    openSync(join(folder, 'prompt'), 'r'),
+    openSync(join(folder, 'out'), 'w', 0o600),
+    openSync(join(folder, 'err'), 'w', 0o600),
+  ] as const;
   process.umask(words.umask);
-  const cli = spawn(command, args, { cwd, detached: true, stdio: [...stdio], env: { ...env, PWD: cwd, CMO_ATTEMPT: attempt } });
+  const cli = spawn(command, args, {
+    cwd,
+    detached: true,
+    stdio: [...stdio],
+    env: { ...env, PWD: cwd, CMO_ATTEMPT: attempt },
+  });
   process.umask(0o077);
   const leaving = new Promise<number>((resolve) => {
     cli.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? os.signals[signal] : 0)));
@@ -79,10 +117,15 @@ async function run(words: Words, env: Record<string, string>): Promise<void> {
   });
   if (cli.pid === undefined) return leaving.then(() => writeExit(folder, 127, false, 'exec'));
 
-  // It may have left already, and its children not: no start that anything could have then, so only its absence is a match.
+  // It may have left already, and its children not: no start that
+  // anything could have then, so only its absence is a match.
   const leader = identityOf(cli.pid) ?? { pid: cli.pid, ticks: -1, bootId: '' };
   const tree = { marks: [attemptMark(attempt)], leader };
-  writeRenamed(join(folder, 'run.json'), { ...ownIdentity(), cliPid: cli.pid, cliTicks: leader.ticks === -1 ? null : leader.ticks });
+  writeRenamed(join(folder, 'run.json'), {
+    ...ownIdentity(),
+    cliPid: cli.pid,
+    cliTicks: leader.ticks === -1 ? null : leader.ticks,
+  });
   await syncFolder(folder);
 
   const endings: Promise<unknown>[] = [];

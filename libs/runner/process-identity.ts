@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * One process for all time, not only a pid that another may have by now. On Linux `ticks` is the start time in clock ticks
- * since boot and `bootId` the kernel's; where there is no /proc `ticks` is the start in seconds since the epoch (`ps -o
- * lstart`), which needs no boot id.
+ * One process for all time, not only a pid that another may have by now. On Linux `ticks` is the start time in clock
+ * ticks since boot and `bootId` the kernel's; where there is no /proc `ticks` is the start in seconds since the epoch
+ * (`ps -o lstart`), which needs no boot id.
  */
 export type ProcessIdentity = { pid: number; ticks: number; bootId: string };
 
@@ -18,7 +18,10 @@ export type IdentityReader = {
 
 const NO_BOOT_ID = 'start-time';
 
-/** Null: not the text of a stat file. The name stands in brackets and may hold spaces and brackets, so the last `)` counts. */
+/**
+ * Null: not the text of a stat file. The name stands in brackets
+ * and may hold spaces and brackets, so the last `)` counts.
+ */
 export function parseStat(text: string): ProcessStat | null {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group, session] = fields;
@@ -59,7 +62,11 @@ export const psIdentities: IdentityReader = {
 
 function psFields(pid: number): string[] {
   try {
-    const text = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', env: PS_ENV, stdio: ['ignore', 'pipe', 'ignore'] });
+    const text = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: PS_ENV,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     return text.trim().split(/\s+/).filter(Boolean);
   } catch {
     return [];

@@ -1,15 +1,27 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { hasProc, identityOf, isLivingState, PS_ENV, readStat, type ProcessIdentity, type ProcessStat } from './process-identity.js';
+import {
+  hasProc,
+  identityOf,
+  isLivingState,
+  PS_ENV,
+  readStat,
+  type ProcessIdentity,
+  type ProcessStat,
+} from './process-identity.js';
 
 /**
  * Which processes are meant. A mark is a whole `NAME=value` of a process' environment, as it was when the program was
  * started; `leader` adds the group and the session that this process leads or led (a child that cleared its environment
- * is still in there). `writesTo` adds those whose output goes to one of these files: a child that cleared its environment and
- * left group and session still has what it was born with. Looked at where /proc is.
+ * is still in there). `writesTo` adds those whose output goes to one of these files: a child that cleared its
+ * environment and left group and session still has what it was born with. Looked at where /proc is.
  */
-export type ProcessSelection = { marks: readonly string[]; leader?: ProcessIdentity | undefined; writesTo?: readonly string[] };
+export type ProcessSelection = {
+  marks: readonly string[];
+  leader?: ProcessIdentity | undefined;
+  writesTo?: readonly string[];
+};
 
 export type ProcessTable = {
   /** Pids of living processes that are meant; never this process or process 1. Unreadable ones are passed over. */
@@ -56,7 +68,12 @@ async function answerAll(): Promise<void> {
 }
 
 async function look(selections: readonly ProcessSelection[]): Promise<number[][]> {
-  const wanted = selections.map(({ marks, leader, writesTo = [] }) => ({ marks: marks.map((mark) => Buffer.from(mark)), leader: ledBy(leader), writesTo, found: [] as number[] }));
+  const wanted = selections.map(({ marks, leader, writesTo = [] }) => ({
+    marks: marks.map((mark) => Buffer.from(mark)),
+    leader: ledBy(leader),
+    writesTo,
+    found: [] as number[],
+  }));
   const marked = wanted.some(({ marks }) => marks.length > 0);
   const led = wanted.some(({ leader }) => leader !== null);
   const writing = wanted.some(({ writesTo }) => writesTo.length > 0);
@@ -69,7 +86,12 @@ async function look(selections: readonly ProcessSelection[]): Promise<number[][]
     const stat = led ? readStat(pid) : null;
     const outputs = writing ? outputsOf(pid) : [];
     for (const { marks, leader, writesTo, found } of wanted) {
-      if ((environment !== null && marks.some((mark) => holdsEntry(environment, mark))) || (stat !== null && isLedBy(stat, leader)) || outputs.some((path) => writesTo.includes(path))) found.push(pid);
+      if (
+        (environment !== null && marks.some((mark) => holdsEntry(environment, mark))) ||
+        (stat !== null && isLedBy(stat, leader)) ||
+        outputs.some((path) => writesTo.includes(path))
+      )
+        found.push(pid);
     }
   }
   return wanted.map(({ found }) => found);
@@ -120,11 +142,18 @@ function isLedBy(stat: ProcessStat, leader: number | null): boolean {
 
 const run = promisify(execFile);
 
-/** For boxes without /proc: `ps` shows the environment behind the command. A command line that quotes the mark matches too. */
+/**
+ * For boxes without /proc: `ps` shows the environment behind the
+ * command. A command line that quotes the mark matches too.
+ */
 export const psTable: ProcessTable = {
   async find(selection) {
     const leader = ledBy(selection.leader);
-    const { stdout } = await run('ps', ['axeww', '-o', 'pid=,pgid=,stat=,command='], { encoding: 'utf8', env: PS_ENV, maxBuffer: 64 * 1024 * 1024 });
+    const { stdout } = await run('ps', ['axeww', '-o', 'pid=,pgid=,stat=,command='], {
+      encoding: 'utf8',
+      env: PS_ENV,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     const found: number[] = [];
     for (const line of stdout.split('\n')) {
       const [, pid, group, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];

@@ -23,7 +23,9 @@ export type RunInput = {
   schemaText?: string | undefined;
   /** As the CLI reads it from its file. */
   givenSchemaText?: string | undefined;
-  /** The attempt was started and its folder is lost: the new one is claimed from the first moment, by nobody who lives. */
+  /**
+   * The attempt was started and its folder is lost: the new one is claimed from the first moment, by nobody who lives.
+   */
   lost?: boolean;
 };
 
@@ -42,14 +44,23 @@ export type RunPaths = { prompt: string; schema: string; out: string; err: strin
 
 export function runFiles(folder: string): RunPaths {
   const path = (name: string): string => join(folder, name);
-  return { prompt: path('prompt'), schema: path('schema.json'), out: path('out'), err: path('err'), lastMessage: path('last-message') };
+  return {
+    prompt: path('prompt'),
+    schema: path('schema.json'),
+    out: path('out'),
+    err: path('err'),
+    lastMessage: path('last-message'),
+  };
 }
 
 /**
- * Makes the folder, whole or not at all, without `claim`. `made: false`: this attempt has its folder already, and that one
- * is kept as it is (a ticket delivered twice, or a start that died half-way).
+ * Makes the folder, whole or not at all, without `claim`. `made: false`: this attempt has its folder already, and that
+ * one is kept as it is (a ticket delivered twice, or a start that died half-way).
  */
-export async function makeRun(runs: string, { plan, prompt, schemaText, givenSchemaText, lost = false }: RunInput): Promise<MadeRun> {
+export async function makeRun(
+  runs: string,
+  { plan, prompt, schemaText, givenSchemaText, lost = false }: RunInput,
+): Promise<MadeRun> {
   const flaw = flawOf(plan);
   if (flaw !== null) throw new RangeError(flaw);
   const known = findRun(runs, planId(plan));
@@ -94,8 +105,13 @@ export function findRun(runs: string, id: string): { folder: string; where: 'run
   return existsSync(done) ? { folder: done, where: 'done' } : null;
 }
 
-/** Attempts that are not delivered yet, oldest dispatch first. Costs a look at the open ones only: delivered ones lie elsewhere. */
-export async function listRuns(runs: string): Promise<{ id: string; dispatch: string; attempt: number; folder: string }[]> {
+/**
+ * Attempts that are not delivered yet, oldest dispatch first. Costs
+ * a look at the open ones only: delivered ones lie elsewhere.
+ */
+export async function listRuns(
+  runs: string,
+): Promise<{ id: string; dispatch: string; attempt: number; folder: string }[]> {
   const names = await readdir(runs).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
@@ -106,7 +122,10 @@ export async function listRuns(runs: string): Promise<{ id: string; dispatch: st
   });
 }
 
-/** Folders that their maker left half-made when it died. @param olderThanMs ms of age, by the file system's time, against `now` */
+/**
+ * Folders that their maker left half-made when it died. @param
+ * olderThanMs ms of age, by the file system's time, against `now`
+ */
 export async function removeHalfMade(runs: string, olderThanMs: number, now: number): Promise<void> {
   const names = await readdir(runs).catch(() => []);
   for (const name of names.filter((entry) => entry.startsWith(UNNAMED))) {
@@ -130,8 +149,13 @@ export function isCancelAsked(folder: string): boolean {
   return existsSync(join(folder, 'cancel'));
 }
 
-/** The first receipt stays: what was classified once is never classified otherwise. @returns the one that is there now */
-export async function writeReceipt(folder: string, receipt: AttemptReceipt): Promise<{ first: boolean; receipt: AttemptReceipt }> {
+/**
+ * The first receipt stays: what was classified once is never classified otherwise. @returns the one that is there now
+ */
+export async function writeReceipt(
+  folder: string,
+  receipt: AttemptReceipt,
+): Promise<{ first: boolean; receipt: AttemptReceipt }> {
   const first = await writeFirst(join(folder, 'receipt.json'), `${JSON.stringify(receipt)}\n`);
   return { first, receipt: first ? receipt : ((await readReceipt(folder)) ?? receipt) };
 }
@@ -147,11 +171,28 @@ export function isDelivered(folder: string): boolean {
 }
 
 /** All that is read or written by name in a run folder, here, by the supervisors and by the worker. */
-const FILES = new Set(['prompt', 'plan.json', 'schema.json', 'schema-given.json', 'claim', 'run.json', 'out', 'err', 'timed-out', 'exit.json', 'cancel', 'ended-by', 'last-message', 'conclusion.json', 'receipt.json', 'delivered']);
+const FILES = new Set([
+  'prompt',
+  'plan.json',
+  'schema.json',
+  'schema-given.json',
+  'claim',
+  'run.json',
+  'out',
+  'err',
+  'timed-out',
+  'exit.json',
+  'cancel',
+  'ended-by',
+  'last-message',
+  'conclusion.json',
+  'receipt.json',
+  'delivered',
+]);
 
 /**
- * What in a run folder is not what it has to be, whoever put it there: a folder or a link in a file's place, a file in the
- * folder's. Reading it would fail each time anew. Null: nothing, or it is not there at all.
+ * What in a run folder is not what it has to be, whoever put it there: a folder or a link in a file's place, a file in
+ * the folder's. Reading it would fail each time anew. Null: nothing, or it is not there at all.
  */
 export async function spoiltPart(folder: string): Promise<string | null> {
   try {

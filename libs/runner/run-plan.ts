@@ -38,7 +38,17 @@ const schema = z.object({
   /** How it takes up earlier work, as its receipt says it; null: it doesn't. */
   takesUp: z.optional(z.nullable(z.enum(['resumed', 'repair', 'continued', 're-run']))),
   /** Of a writer in a git tree, before it began. */
-  before: z.optional(z.nullable(z.object({ head: z.string(), files: z.number(), insertions: z.number(), deletions: z.number(), untracked: z.number() }))),
+  before: z.optional(
+    z.nullable(
+      z.object({
+        head: z.string(),
+        files: z.number(),
+        insertions: z.number(),
+        deletions: z.number(),
+        untracked: z.number(),
+      }),
+    ),
+  ),
   exclusive: z.optional(z.boolean()),
   cliVersion: z.nullable(z.string()),
   /** `<host>` when the lane's configuration points the CLI elsewhere. */
@@ -66,15 +76,20 @@ export function parsePlan(text: string): RunPlan | null {
   }
 }
 
-/** @returns what is wrong with it; null when it can be run. Everything from outside was validated long before: this is a bug's last stop. */
+/**
+ * @returns what is wrong with it; null when it can be run. Everything
+ * from outside was validated long before: this is a bug's last stop.
+ */
 export function flawOf(plan: RunPlan): string | null {
   const [command] = plan.argv;
   if (!parseAttemptId(planId(plan))) return `no attempt id: ${planId(plan)}`;
   if (command === undefined || !isAbsolute(command)) return `the command must be an absolute path: ${command}`;
   if (!isAbsolute(plan.cwd)) return `cwd must be an absolute path: ${plan.cwd}`;
   if ([plan.cwd, ...plan.argv].some((word) => word.includes('\0'))) return 'a NUL in the command line';
-  if (!isWhole(plan.deadlineMs, 1, MAX_DEADLINE_MS)) return `deadlineMs must be a whole number from 1 to ${MAX_DEADLINE_MS}: ${plan.deadlineMs}`;
-  if (!isWhole(plan.graceMs, 0, MAX_GRACE_MS)) return `graceMs must be a whole number from 0 to ${MAX_GRACE_MS}: ${plan.graceMs}`;
+  if (!isWhole(plan.deadlineMs, 1, MAX_DEADLINE_MS))
+    return `deadlineMs must be a whole number from 1 to ${MAX_DEADLINE_MS}: ${plan.deadlineMs}`;
+  if (!isWhole(plan.graceMs, 0, MAX_GRACE_MS))
+    return `graceMs must be a whole number from 0 to ${MAX_GRACE_MS}: ${plan.graceMs}`;
   return null;
 }
 

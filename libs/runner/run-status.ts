@@ -40,14 +40,25 @@ export type RunStatus =
   | ({ state: 'running'; alive: boolean } & RunningFacts)
   | { state: 'exited'; exit: ExitRecord; run: RunningFacts | null; startedAt: number };
 
-const runSchema = z.object({ pid: z.number(), ticks: z.number(), bootId: z.string(), cliPid: z.number(), cliTicks: z.nullable(z.number()) });
+const runSchema = z.object({
+  pid: z.number(),
+  ticks: z.number(),
+  bootId: z.string(),
+  cliPid: z.number(),
+  cliTicks: z.nullable(z.number()),
+});
 const exitSchema = z.object({ code: z.number(), timedOut: z.boolean(), spawnError: z.nullable(z.string()) });
 
-export async function readStatus(folder: string, alive: (identity: ProcessIdentity) => boolean = isAlive): Promise<RunStatus> {
+export async function readStatus(
+  folder: string,
+  alive: (identity: ProcessIdentity) => boolean = isAlive,
+): Promise<RunStatus> {
   try {
     const status = await readOnce(folder, alive);
     // It may have written its last word between the look at the files and the look at the process.
-    return (status.state === 'claimed' || status.state === 'running') && !status.alive ? await readOnce(folder, () => false) : status;
+    return (status.state === 'claimed' || status.state === 'running') && !status.alive
+      ? await readOnce(folder, () => false)
+      : status;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return { state: 'gone' };
     throw error;
@@ -62,7 +73,12 @@ async function readOnce(folder: string, alive: (identity: ProcessIdentity) => bo
   const claim = await readClaim(folder);
   if (!claim) return { state: existsSync(folder) ? 'unclaimed' : 'gone' };
   if (claim.void) return { state: 'void' };
-  return { state: 'claimed', alive: claim.by !== null && alive(claim.by), claim, startedAt: await timeOf(join(folder, 'claim')) };
+  return {
+    state: 'claimed',
+    alive: claim.by !== null && alive(claim.by),
+    claim,
+    startedAt: await timeOf(join(folder, 'claim')),
+  };
 }
 
 async function readRunning(folder: string): Promise<RunningFacts | null> {

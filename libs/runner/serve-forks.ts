@@ -2,7 +2,10 @@ import { createInterface } from 'node:readline';
 import { forkHere, type ForkRequest } from './fork.js';
 import type { ForkAnswer } from './fork-server.js';
 
-/** The other side of fork-server.ts: requests as lines of JSON on stdin, answers on stdout. It leaves with whoever started it. */
+/**
+ * The other side of fork-server.ts: requests as lines of JSON on
+ * stdin, answers on stdout. It leaves with whoever started it.
+ */
 export function serveForks(): void {
   const say = (answer: ForkAnswer): void => {
     process.stdout.write(`${JSON.stringify(answer)}\n`);

@@ -3,8 +3,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { hasCode } from './durable-file.js';
 
 /**
- * Reads a file that another process is still writing, from a byte offset, a bounded chunk at a time: an agent may answer
- * with 60 MB in one line. Who reads decides when to look again (watch-folder.ts); at the end of what is there `next` gives null.
+ * Reads a file that another process is still writing, from a byte offset, a bounded chunk at a time: an agent may
+ * answer with 60 MB in one line. Who reads decides when to look again
+ * (watch-folder.ts); at the end of what is there `next` gives null.
  */
 export type Spool = {
   /** The next bytes; null when there are none now. The chunk is good until the next call. */
@@ -59,8 +60,9 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Cuts what lies past the cap away, once nobody writes any more: one byte stays past it, so that the overflow is seen again by whoever
- * reads it again. Only of a file that is there under this name alone: an agent may have put a link to something else in its place.
+ * Cuts what lies past the cap away, once nobody writes any more: one byte stays past it, so that the overflow is seen
+ * again by whoever reads it again. Only of a file that is there under this
+ * name alone: an agent may have put a link to something else in its place.
  */
 export async function cutSpool(path: string, capBytes: number): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);

@@ -13,11 +13,12 @@ import { spawnSupervisor } from './start-supervisor.js';
 
 /**
  * The shell supervisor needs /proc, `setpriv` (util-linux) and a few options of GNU tools: 2 MB and 10 ms. Where one is
- * missing the Node supervisor does the same with the same files, for 40 MB and without the death signal: when it is killed
- * its CLI lives on until somebody ends the marks.
+ * missing the Node supervisor does the same with the same files, for 40 MB and without the death signal: when it is
+ * killed its CLI lives on until somebody ends the marks.
  */
 export type SupervisorKind =
-  { kind: 'sh'; shell: string; tools: string; launcher: readonly string[] } | { kind: 'node'; node: string; script: string; why: string };
+  | { kind: 'sh'; shell: string; tools: string; launcher: readonly string[] }
+  | { kind: 'node'; node: string; script: string; why: string };
 
 export type ProbeInput = {
   /** The bundled Node supervisor (`dist/supervisor.mjs`). */
@@ -47,7 +48,14 @@ export function shellSupervisor(tools: string = TOOLS): Extract<SupervisorKind, 
   const missing = names.filter((name) => found(name) === '');
   if (missing.length > 0) return `not found: ${missing.join(', ')}`;
   // A background command of a shell has SIGINT and SIGQUIT ignored, and so would all that an agent starts.
-  const launcher = [found('setpriv'), '--pdeathsig', 'TERM', found('env'), '--default-signal=INT,QUIT', found('setsid')];
+  const launcher = [
+    found('setpriv'),
+    '--pdeathsig',
+    'TERM',
+    found('env'),
+    '--default-signal=INT,QUIT',
+    found('setsid'),
+  ];
   return { kind: 'sh', shell: found('sh'), tools, launcher };
 }
 
@@ -69,16 +77,30 @@ async function trialFlaw(sh: Extract<SupervisorKind, { kind: 'sh' }>): Promise<s
     const status = await readStatus(folder);
     if (status.state !== 'exited') return `a trial run ended as ${status.state}`;
     const { code, timedOut, spawnError } = status.exit;
-    return timedOut && code === 143 ? null : `a trial run ended with code ${code}${spawnError === null ? '' : `: ${spawnError}`}`;
+    return timedOut && code === 143
+      ? null
+      : `a trial run ended with code ${code}${spawnError === null ? '' : `: ${spawnError}`}`;
   } finally {
     await rm(runs, { recursive: true, force: true });
   }
 }
 
 function trialPlan(sleep: string): RunPlan {
-  const unknown = { lane: '', account: '', vendor: '', kind: 'codex', model: '', effort: null, tier: '', access: 'read', project: '', batch: null } as const;
+  const unknown = {
+    lane: '',
+    account: '',
+    vendor: '',
+    kind: 'codex',
+    model: '',
+    effort: null,
+    tier: '',
+    access: 'read',
+    project: '',
+    batch: null,
+  } as const;
   const unused = { silenceMs: 1, envNames: [], session: null, resumed: false, cliVersion: null, endpoint: null };
-  // An id of its own: the tree is ended by its mark, and two daemons that start at once must not end each other's trial.
+  // An id of its own: the tree is ended by its mark, and two
+  // daemons that start at once must not end each other's trial.
   const id = { schema: 1, dispatch: dispatchId(Date.now(), randomBytes(16)), attempt: 1, node: '' } as const;
   return { ...id, ...unknown, ...unused, argv: [sleep, '30'], cwd: '/', deadlineMs: 50, graceMs: 1_000 };
 }

@@ -1,15 +1,16 @@
 # Owns the CLI of one attempt; outlives the worker. Run as
 #   sh -c TEXT cmo-supervisor FOLDER ATTEMPT SECONDS GRACE UMASK TOOLS CWD COMMAND  LAUNCHER… COMMAND ARGUMENT…
-# SECONDS: wall clock of the CLI. GRACE: TERM to KILL, in tenths of a second. UMASK: the CLI's. TOOLS: PATH of this script.
-# LAUNCHER: the programs that prepare the CLI's process (supervisor-kind.ts): death signal, signals reset, own session.
+# SECONDS: wall clock of the CLI. GRACE: TERM to KILL, in tenths of a second. UMASK: the CLI's. TOOLS: PATH of this
+# script. LAUNCHER: the programs that prepare the CLI's process
+# (supervisor-kind.ts): death signal, signals reset, own session.
 #
 #   (started) --claim linked--> claimed --run.json--> running [--timed-out--> ending] --exit.json--> exited
 #
-# Processes: this shell; its clock (a subshell and a sleep) in the same group; the CLI, which leads a group and a session of
-# its own: a signal to that group never meets this shell, and whether something is left of it is a question to a built-in.
-# Built-ins wherever possible, since every other command costs a millisecond or two. Names begin with `_`: a variable of the
-# CLI's environment that had the name of one of ours would be changed on its way through. Text from outside is never put
-# into JSON here; the reader puts reasons into words.
+# Processes: this shell; its clock (a subshell and a sleep) in the same group; the CLI, which leads a group and a
+# session of its own: a signal to that group never meets this shell, and whether something is left of it is a question
+# to a built-in. Built-ins wherever possible, since every other command costs a millisecond or two. Names begin with
+# `_`: a variable of the CLI's environment that had the name of one of ours would be changed on its way through. Text
+# from outside is never put into JSON here; the reader puts reasons into words.
 
 _dir=$1 _id=$2 _seconds=$3 _grace=$4 _umask=$5 _tools=$6 _cwd=$7 _command=$8
 shift 8
@@ -17,8 +18,8 @@ _path_set=${PATH+yes} _path=${PATH-}
 PATH=$_tools
 umask 077
 
-# Sets _parent, _group and _ticks (start, clock ticks since boot) of process $1; fails when there is none. A process may have
-# brackets, blanks and line ends in its name, so fields are counted behind the last bracket of all lines.
+# Sets _parent, _group and _ticks (start, clock ticks since boot) of process $1; fails when there is none. A process may
+# have brackets, blanks and line ends in its name, so fields are counted behind the last bracket of all lines.
 read_stat() {
   _stat='' _parent='' _group='' _ticks=null
   { while read -r _line; do _stat="$_stat $_line"; done <"/proc/$1/stat"; } || return
@@ -26,15 +27,15 @@ read_stat() {
   _parent=${2-} _group=${3-} _ticks=${20:-null}
 }
 
-# The CLI's pid and group are ours while it is our child, and after it has left while the group has members: no pid is given
-# out again while a group bears it. A process of that pid with another parent is a stranger.
+# The CLI's pid and group are ours while it is our child, and after it has left while the group has members: no pid is
+# given out again while a group bears it. A process of that pid with another parent is a stranger.
 group_is_there() {
   { ! read_stat "$_cli" || [ "$_parent" = $$ ]; } && kill -s 0 -- "-$_cli"
 }
 
-# Sets _tree to the living processes of the CLI's group or session and those that carry its mark, in whatever session (whole
-# entries only), each once: a second TERM means "at once" to many programs. A group of zombies is still there for `kill`,
-# and process 1 of a container may never reap, so the state counts.
+# Sets _tree to the living processes of the CLI's group or session and those that carry its mark, in whatever session
+# (whole entries only), each once: a second TERM means "at once" to many programs. A group of zombies is still there for
+# `kill`, and process 1 of a container may never reap, so the state counts.
 find_tree() {
   _tree='' _files=''
   group_is_there && _files=$(grep -lsE "\) [^ZX] [0-9]+ ($_cli [0-9]+|[0-9]+ $_cli) " /proc/[0-9]*/stat)
@@ -107,14 +108,14 @@ read_stat "$_cli"
 _cli_ticks=$_ticks
 run_clock &
 _clock=$!
-# Only now, so that neither of the two starts with signals ignored. This shell leaves when its CLI has left, not before: a
-# shutdown that signals everybody still gets its exit record.
+# Only now, so that neither of the two starts with signals ignored. This shell leaves when its CLI has left, not before:
+# a shutdown that signals everybody still gets its exit record.
 trap '' HUP INT QUIT TERM
 
 printf '{"pid":%s,"ticks":%s,"bootId":"%s","cliPid":%s,"cliTicks":%s}\n' $$ "$_own" "$_boot" "$_cli" "$_cli_ticks" >"$_dir/run.tmp"
 mv -f "$_dir/run.tmp" "$_dir/run.json"
-# After the start and not before: a CLI needs far longer to do anything than the disk needs for this. A claim that a power
-# cut takes back would be a second start.
+# After the start and not before: a CLI needs far longer to do anything than the disk needs for this. A claim that a
+# power cut takes back would be a second start.
 sync "$_dir/claim" "$_dir/run.json" "$_dir"
 rm -f "$_dir/claim.$$"
 

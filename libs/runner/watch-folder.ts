@@ -1,8 +1,8 @@
 import { watch, type FSWatcher } from 'node:fs';
 
 /**
- * Says when something may have changed in a folder: the kernel tells, and where it can't (no watches left, a network file
- * system) or a message is lost, a slow look is the fallback. Idle runs cost one timer each.
+ * Says when something may have changed in a folder: the kernel tells, and where it can't (no watches left, a network
+ * file system) or a message is lost, a slow look is the fallback. Idle runs cost one timer each.
  */
 export type FolderWatch = {
   /** Resolves when something changed since the last call, or after `fallbackMs`. One caller at a time. */

@@ -21,7 +21,9 @@ export async function pack(text: string): Promise<Packed> {
   const plain = Buffer.from(text);
   if (plain.length < SMALL) return Buffer.concat([Buffer.from('t'), plain]);
   const small = plain.length > BIG ? await deflate(plain) : deflateRawSync(plain);
-  return small.length < plain.length ? Buffer.concat([Buffer.from('z'), small]) : Buffer.concat([Buffer.from('t'), plain]);
+  return small.length < plain.length
+    ? Buffer.concat([Buffer.from('z'), small])
+    : Buffer.concat([Buffer.from('t'), plain]);
 }
 
 export async function packHead(head: string, cut: Cut): Promise<Packed> {

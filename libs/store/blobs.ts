@@ -8,10 +8,15 @@ import { keys, type BlobKind } from './keys.js';
 /** Where this box keeps the texts that are too large for Redis. */
 export type BlobPlace = { folder: string; node: string };
 
-/** `cut`: Redis holds only its head, and the file with the whole of it is not on this box, or is gone. `file`: it is here. */
+/**
+ * `cut`: Redis holds only its head, and the file with the whole
+ * of it is not on this box, or is gone. `file`: it is here.
+ */
 export type StoredText = { text: string; cut: Cut | null; file: Cut | null };
 
-/** Compressed bytes of one text in Redis; past that it is a file of the node that wrote it, and Redis holds the head. */
+/**
+ * Compressed bytes of one text in Redis; past that it is a file of the node that wrote it, and Redis holds the head.
+ */
 export const MOST_IN_REDIS = 256 * 1024;
 /** And plain ones: what compresses well must not be unpacked whole by whoever only looks. */
 export const MOST_PLAIN = 2 * 1024 * 1024;
@@ -19,8 +24,8 @@ export const MOST_PLAIN = 2 * 1024 * 1024;
 const HEAD = 64 * 1024;
 
 /**
- * Packs a text, and writes its file first where it needs one. Without a place it stays in Redis whole, whatever its size:
- * what every box has to read must not lie on one.
+ * Packs a text, and writes its file first where it needs one. Without a place it stays in Redis whole, whatever its
+ * size: what every box has to read must not lie on one.
  */
 export async function packBlob(place: BlobPlace | null, id: string, kind: BlobKind, text: string): Promise<Packed> {
   const bytes = Buffer.byteLength(text);
@@ -31,12 +36,18 @@ export async function packBlob(place: BlobPlace | null, id: string, kind: BlobKi
   return packHead(text.slice(0, HEAD), { bytes, node: place.node, file });
 }
 
-export async function readBlob(redis: Redis, place: BlobPlace | null, id: string, kind: BlobKind): Promise<StoredText | null> {
+export async function readBlob(
+  redis: Redis,
+  place: BlobPlace | null,
+  id: string,
+  kind: BlobKind,
+): Promise<StoredText | null> {
   const packed = await redis.getBuffer(keys.blob(id, kind));
   if (packed === null) return null;
   const { text, cut } = await unpack(packed);
   if (cut === null) return { text, cut: null, file: null };
-  const whole = place?.node === cut.node ? await readFile(join(place.folder, cut.file), 'utf8').catch(() => null) : null;
+  const whole =
+    place?.node === cut.node ? await readFile(join(place.folder, cut.file), 'utf8').catch(() => null) : null;
   return whole === null ? { text: `${text}\n\n${mark(cut)}`, cut, file: null } : { text: whole, cut: null, file: cut };
 }
 

@@ -14,13 +14,20 @@ export async function listCensuses(redis: Redis, limit: number): Promise<BatchSt
   const names = await redis.zrevrange(keys.batches, 0, limit - 1, 'WITHSCORES');
   const pipeline = redis.pipeline();
   for (let i = 0; i < names.length; i += 2) pipeline.hgetall(keys.census(names[i] ?? ''));
-  return (await replies(pipeline)).flatMap((fields, i) => statusOf(names[2 * i] ?? '', fields as Record<string, string>, Number(names[2 * i + 1])) ?? []);
+  return (await replies(pipeline)).flatMap(
+    (fields, i) => statusOf(names[2 * i] ?? '', fields as Record<string, string>, Number(names[2 * i + 1])) ?? [],
+  );
 }
 
 function statusOf(batch: string, fields: Record<string, string>, lastAt: number): BatchStatus | null {
   const number = (name: string): number => Number(fields[name] ?? 0);
   if (number('total') === 0) return null;
-  const census = Object.fromEntries([['total', number('total')], ...STATES.map((state) => [state, number(`n:${state}`)])]) as Census;
-  const replaced = Object.fromEntries(STATES.flatMap((state) => (number(`r:${state}`) > 0 ? [[state, number(`r:${state}`)]] : [])));
+  const census = Object.fromEntries([
+    ['total', number('total')],
+    ...STATES.map((state) => [state, number(`n:${state}`)]),
+  ]) as Census;
+  const replaced = Object.fromEntries(
+    STATES.flatMap((state) => (number(`r:${state}`) > 0 ? [[state, number(`r:${state}`)]] : [])),
+  );
   return { batch, census, replaced, firstAt: number('at'), lastAt };
 }

@@ -7,15 +7,22 @@ export type RedisAddress = { url: string } | { socket: string };
 
 /**
  * worker: reconnects without end and re-sends what was in flight (scripts are repeatable by design).
- * caller: fails within a second or two, so that a person hears of it; also where Redis takes connections and says nothing.
+ * caller: fails within a second or two, so that a person hears
+ * of it; also where Redis takes connections and says nothing.
  */
 export type ConnectionKind = 'worker' | 'caller';
 
 const CONNECT_MS = 2_000;
-/** The longest single step is a submit of 1,000 dispatches: some tens of milliseconds. What timed out may have been done; every step may be repeated. */
+/**
+ * The longest single step is a submit of 1,000 dispatches: some tens of
+ * milliseconds. What timed out may have been done; every step may be repeated.
+ */
 const ANSWER_MS = 8_000;
 
-/** Every connection of the project begins here or is a duplicate of one that did. Throws when a file of its TLS can't be read. */
+/**
+ * Every connection of the project begins here or is a duplicate
+ * of one that did. Throws when a file of its TLS can't be read.
+ */
 export function connect(address: RedisAddress, kind: ConnectionKind, name: string): Redis {
   const redis = new Redis({
     connectionName: `cmo:${name}`,
@@ -44,7 +51,12 @@ function optionsOf(url: string): Options {
   if (!target) throw new Error('the address of Redis can not be understood');
   const { where, user, password, db } = target;
   const tls = tlsOf(target);
-  const login: Options = { ...(user !== null && { username: user }), ...(password !== null && { password }), ...(tls && { tls }), db };
+  const login: Options = {
+    ...(user !== null && { username: user }),
+    ...(password !== null && { password }),
+    ...(tls && { tls }),
+    db,
+  };
   switch (where.kind) {
     case 'socket':
       return { ...login, path: where.path };

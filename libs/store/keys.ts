@@ -20,7 +20,10 @@ export const keys = {
   owed: `${PREFIX}:owed`,
   running: (node: string) => `${PREFIX}:run:${node}`,
   batch: (name: string) => `${PREFIX}:b:${name}`,
-  /** Hash per batch: how many of it are in each state, kept by the scripts that move them; it outlives forgotten members. */
+  /**
+   * Hash per batch: how many of it are in each state, kept by
+   * the scripts that move them; it outlives forgotten members.
+   */
   census: (name: string) => `${PREFIX}:bn:${name}`,
   /** Sorted set of batch names by when something was submitted to them last. */
   batches: `${PREFIX}:batches`,
@@ -60,7 +63,13 @@ export const keys = {
   nodes: `${PREFIX}:nodes`,
   events: `${PREFIX}:events`,
   receipts: `${PREFIX}:receipts`,
-  channels: { changed: `${PREFIX}:changed`, cancel: `${PREFIX}:cancel`, wake: `${PREFIX}:wake`, control: `${PREFIX}:controls`, progress: `${PREFIX}:progress` },
+  channels: {
+    changed: `${PREFIX}:changed`,
+    cancel: `${PREFIX}:cancel`,
+    wake: `${PREFIX}:wake`,
+    control: `${PREFIX}:controls`,
+    progress: `${PREFIX}:progress`,
+  },
   /** BullMQ's own prefix. */
   bull: `${PREFIX}:bull`,
 } as const;

@@ -64,7 +64,10 @@ async function candidates(redis: Redis, { states, batch, labels, since, limit, .
   return found.map(({ id }) => id);
 }
 
-function fits(record: DispatchRecord, { states, batch, labels, lane, project, node, class: of, since, needsLook }: Filter): boolean {
+function fits(
+  record: DispatchRecord,
+  { states, batch, labels, lane, project, node, class: of, since, needsLook }: Filter,
+): boolean {
   const said = record.request.labels ?? {};
   const has = (label: string): boolean => Object.entries(said).some(([name, value]) => `${name}=${value}` === label);
   return (

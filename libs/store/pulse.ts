@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Whether Redis answers, found out by asking: a connection that looks fine may lead to a server that was stopped, or to a box that is
- * gone. One question is under way at most, and while Redis is away it waits with everything else.
+ * Whether Redis answers, found out by asking: a connection that looks fine may lead to a server that was stopped, or to
+ * a box that is gone. One question is under way at most, and while Redis is away it waits with everything else.
  *
  *   answers ──connection closed, or no answer for patienceMs──▶ away ──an answer──▶ answers
  *      └──no answer for HALF_OPEN_MS on a connection that looks fine: it is made anew (what is in flight is sent again)
@@ -18,7 +18,10 @@ export interface Pulse {
 const HALF_OPEN_MS = 15_000;
 const STOPPED_MS = 1_000;
 
-export function takePulse(redis: Redis, { everyMs = 2_000, patienceMs = 2_000, halfOpenMs = HALF_OPEN_MS } = {}): Pulse {
+export function takePulse(
+  redis: Redis,
+  { everyMs = 2_000, patienceMs = 2_000, halfOpenMs = HALF_OPEN_MS } = {},
+): Pulse {
   const now = (): number => performance.now();
   let since = now();
   let away = redis.status !== 'ready';

@@ -5,19 +5,25 @@ import type { DispatchRecord, Progress, State } from '#contract';
 export type Fields = Record<string, string>;
 
 /**
- * A decision holds the facts it was made from, whole, and is read by people: packed it takes half the room in Redis. Base64,
- * since scripts hand fields on as JSON.
+ * A decision holds the facts it was made from, whole, and is read by people: packed it takes half the room in Redis.
+ * Base64, since scripts hand fields on as JSON.
  */
 const packed = (document: unknown): string => {
   const json = JSON.stringify(document);
   return json.length < 300 ? json : `z${deflateRawSync(json).toString('base64')}`;
 };
-const unpacked = (field: string): unknown => JSON.parse(field.startsWith('z') ? inflateRawSync(Buffer.from(field.slice(1), 'base64')).toString() : field) as unknown;
+const unpacked = (field: string): unknown =>
+  JSON.parse(
+    field.startsWith('z') ? inflateRawSync(Buffer.from(field.slice(1), 'base64')).toString() : field,
+  ) as unknown;
 
 const text = (value: string | number | null): string => (value === null ? '' : String(value));
 const flag = (value: boolean): string => (value ? '1' : '0');
 
-/** What a field that is not there means; a new record names none of these: each costs 80 bytes of Redis, and most are so. */
+/**
+ * What a field that is not there means; a new record names none
+ * of these: each costs 80 bytes of Redis, and most are so.
+ */
 const DEFAULTS: readonly string[] = ['', 'null', '[]'];
 const FLAGS: readonly string[] = ['cancelAsked', 'needsLook'];
 
@@ -55,7 +61,11 @@ export function recordFields(record: DispatchRecord, queue: string): Fields {
     error: JSON.stringify(record.error),
     needsLook: flag(record.needsLook),
   };
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !DEFAULTS.includes(value) && !(FLAGS.includes(name) && value === '0')));
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => !DEFAULTS.includes(value) && !(FLAGS.includes(name) && value === '0'),
+    ),
+  );
 }
 
 /** Changes of a record in the same form; only what is named is written. */
@@ -64,7 +74,23 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
   const put = (name: string, value: string | undefined): void => {
     if (value !== undefined) fields[name] = value;
   };
-  const { attempt, lane, account, queue, tier, cost, notBefore, waitUntil, decision, history, takeUp, left, error, needsLook, node } = change;
+  const {
+    attempt,
+    lane,
+    account,
+    queue,
+    tier,
+    cost,
+    notBefore,
+    waitUntil,
+    decision,
+    history,
+    takeUp,
+    left,
+    error,
+    needsLook,
+    node,
+  } = change;
   put('attempt', attempt === undefined ? undefined : String(attempt));
   put('lane', lane === undefined ? undefined : text(lane));
   put('account', account === undefined ? undefined : text(account));
@@ -87,7 +113,9 @@ export function changedFields(change: Partial<DispatchRecord> & { queue?: string
 function progressOf(get: (name: string) => string): Pick<DispatchRecord, 'progress'> {
   if (get('progress') === '' || get('state') !== 'running') return {};
   const progress = JSON.parse(get('progress')) as Omit<Progress, 'movedAt'>;
-  return String(progress.attempt) === get('attempt') ? { progress: { ...progress, movedAt: Number(get('movedAt')) } } : {};
+  return String(progress.attempt) === get('attempt')
+    ? { progress: { ...progress, movedAt: Number(get('movedAt')) } }
+    : {};
 }
 
 export function parseRecord(fields: Fields): DispatchRecord | null {
@@ -127,7 +155,9 @@ export function parseRecord(fields: Fields): DispatchRecord | null {
     takeUp: JSON.parse(get('takeUp') || 'null') as DispatchRecord['takeUp'],
     error: JSON.parse(get('error') || 'null') as DispatchRecord['error'],
     needsLook: get('needsLook') === '1',
-    ...(get('state') === 'queued' && get('behind') !== '' && get('behindAs') === get('attempt') ? { behind: get('behind') } : {}),
+    ...(get('state') === 'queued' && get('behind') !== '' && get('behindAs') === get('attempt')
+      ? { behind: get('behind') }
+      : {}),
     ...progressOf(get),
   };
 }

@@ -10,7 +10,10 @@ import { parseRecord } from './record-fields.js';
 /** Reading what Redis knows of dispatches. Writing is only by the compare-and-set scripts (libs/queue). */
 export interface Records {
   read(id: string): Promise<DispatchRecord | null>;
-  /** The last submitted first; all states when none is named. Throws when Redis can't answer: never an empty list instead. */
+  /**
+   * The last submitted first; all states when none is named.
+   * Throws when Redis can't answer: never an empty list instead.
+   */
   list(filter: Filter): Promise<DispatchRecord[]>;
   counts(): Promise<Record<State, number>>;
   /** In their order; those that are not there are left out. */

@@ -28,7 +28,10 @@ export type EnvInput = { access: Access; root: boolean };
 export type StreamSignal =
   /** The vendor's session id, once, as soon as it is known. */
   | { kind: 'session'; id: string }
-  /** Anything that proves the agent moves (pings, retry and reconnect lines do not). After `final` it takes that back: another turn began. */
+  /**
+   * Anything that proves the agent moves (pings, retry and reconnect lines
+   * do not). After `final` it takes that back: another turn began.
+   */
   | { kind: 'progress' }
   /** The final event was seen: the process has a short grace to leave. */
   | { kind: 'final' }
@@ -36,7 +39,10 @@ export type StreamSignal =
   | { kind: 'refused'; words: string }
   /** A quota reading that came with the stream, raw. */
   | { kind: 'rate-limit-event'; info: unknown }
-  /** The run would bill elsewhere: an API key source is named at start. End it, unless the lane's own env named that endpoint. */
+  /**
+   * The run would bill elsewhere: an API key source is named at
+   * start. End it, unless the lane's own env named that endpoint.
+   */
   | { kind: 'foreign-billing'; source: string }
   /** More output than is ever read: end the run. Once. */
   | { kind: 'flood'; bytes: number };
@@ -53,7 +59,9 @@ export type ExitFacts = {
   flooded?: boolean;
   /** We ended it because of a `refused` or `foreign-billing` signal. */
   endedByUs: boolean;
-  /** Of the two it was `foreign-billing`: on a lane that may bill so, the key source that the CLI names means nothing. */
+  /**
+   * Of the two it was `foreign-billing`: on a lane that may bill so, the key source that the CLI names means nothing.
+   */
   endedForBilling?: boolean;
   /** Error code of a start that did not happen. */
   spawnError: string | null;
@@ -93,7 +101,9 @@ export interface RunReader {
   finish(exit: ExitFacts): RunReading;
 }
 
-/** The output format that was asked for. We ask for `stream` (stream-json, json); the others are of other generations. */
+/**
+ * The output format that was asked for. We ask for `stream` (stream-json, json); the others are of other generations.
+ */
 export type OutputMode = 'stream' | 'text';
 
 export type ReaderOptions = { mode?: OutputMode; lineBytes?: number; totalBytes?: number };

@@ -17,14 +17,19 @@ export function answerValue(text: string, check: AnswerCheck): AnswerValue {
   const whole = parseJson(trimmed);
   if (whole.ok) return verdict(whole.value, check);
   if (trimmed.length > SEARCH_MAX) return { ok: false, problems: ['no JSON value in the answer'] };
-  const fenced = fencedBlocks(trimmed).map(parseJson).filter((parsed) => parsed.ok).map(({ value }) => value);
+  const fenced = fencedBlocks(trimmed)
+    .map(parseJson)
+    .filter((parsed) => parsed.ok)
+    .map(({ value }) => value);
   const inFences = theOneThatFits(fenced, check);
   if (inFences) return inFences;
   const loose = embedded(trimmed);
   const inProse = theOneThatFits(loose, check);
   if (inProse) return inProse;
   const [candidate] = [...fenced, ...loose];
-  return candidate === undefined ? { ok: false, problems: ['no JSON value in the answer'] } : { ok: false, problems: check(candidate) };
+  return candidate === undefined
+    ? { ok: false, problems: ['no JSON value in the answer'] }
+    : { ok: false, problems: check(candidate) };
 }
 
 function verdict(value: unknown, check: AnswerCheck): AnswerValue {
@@ -36,11 +41,15 @@ function theOneThatFits(values: unknown[], check: AnswerCheck): AnswerValue | nu
   const fitting = values.filter((value) => check(value).length === 0);
   const [first, ...others] = fitting;
   if (first === undefined) return null;
-  return others.every((other) => isDeepStrictEqual(other, first)) ? { ok: true, value: first } : { ok: false, problems: ['several different values fit'] };
+  return others.every((other) => isDeepStrictEqual(other, first))
+    ? { ok: true, value: first }
+    : { ok: false, problems: ['several different values fit'] };
 }
 
 function fencedBlocks(text: string): string[] {
-  return [...text.matchAll(/^[ \t]*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*$/gm)].slice(0, CANDIDATES_MAX).map((match) => (match[2] ?? '').trim());
+  return [...text.matchAll(/^[ \t]*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*$/gm)]
+    .slice(0, CANDIDATES_MAX)
+    .map((match) => (match[2] ?? '').trim());
 }
 
 /** Outermost balanced objects and arrays of the text that parse. One pass, however broken it is. */

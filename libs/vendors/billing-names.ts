@@ -1,7 +1,7 @@
 /**
- * Names that make a CLI bill another account, or talk to another endpoint, than the subscription of its lane. They never
- * come from a person's shell: a key that leaks into one of 250 children spends real money before anybody looks. The
- * config's `lanes.<id>.env` is the only way to set one.
+ * Names that make a CLI bill another account, or talk to another endpoint, than the subscription of its lane. They
+ * never come from a person's shell: a key that leaks into one of 250 children spends real money before anybody looks.
+ * The config's `lanes.<id>.env` is the only way to set one.
  */
 const NAMES = new Set([
   'ANTHROPIC_API_KEY',
@@ -44,7 +44,20 @@ const NAMES = new Set([
   'OLLAMA_HOST',
 ]);
 
-const PREFIXES = ['ANTHROPIC_', 'AWS_', 'AZURE_', 'OPENAI_', 'GOOGLE_', 'OPENROUTER_', 'VERTEX_', 'BEDROCK_', 'CLAUDE_CODE_USE_', 'VERTEXAI_', 'COHERE_', 'PERPLEXITY_'];
+const PREFIXES = [
+  'ANTHROPIC_',
+  'AWS_',
+  'AZURE_',
+  'OPENAI_',
+  'GOOGLE_',
+  'OPENROUTER_',
+  'VERTEX_',
+  'BEDROCK_',
+  'CLAUDE_CODE_USE_',
+  'VERTEXAI_',
+  'COHERE_',
+  'PERPLEXITY_',
+];
 const ENDINGS = /(?:^|_)(?:API_KEY|API_BASE|API_BASE_URL|AUTH_TOKEN)$/;
 
 export function isBillingName(name: string): boolean {

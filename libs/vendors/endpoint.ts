@@ -19,14 +19,24 @@ export function endpointOf(lane: Pick<LaneConfig, 'id' | 'env' | 'allowEndpoint'
   const urls = names.filter((name) => URL_NAME.test(name.toUpperCase())).map((name) => hostOf(lane.env[name] ?? ''));
   const away = urls.find((url) => !url.loopback);
   const { host, loopback } = away ?? urls[0] ?? { host: 'api key', loopback: false };
-  const error = loopback || lane.allowEndpoint ? null : `lanes.${lane.id}.env sets ${first}, which leads to ${host}: set lanes.${lane.id}.allowEndpoint to true if it shall`;
+  const error =
+    loopback || lane.allowEndpoint
+      ? null
+      : `lanes.${lane.id}.env sets ${first}, which leads to ${host}: set lanes.${lane.id}.allowEndpoint to true if it shall`;
   return { host, loopback, error };
 }
 
 function hostOf(value: string): { host: string; loopback: boolean } {
   try {
     const { host, hostname } = new URL(value.includes('://') ? value : `http://${value}`);
-    return { host, loopback: hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]' };
+    return {
+      host,
+      loopback:
+        hostname === 'localhost' ||
+        hostname.endsWith('.localhost') ||
+        /^127(?:\.\d{1,3}){3}$/.test(hostname) ||
+        hostname === '[::1]',
+    };
   } catch {
     // Not shown: a value in the wrong place may be a key.
     return { host: 'unreadable url', loopback: false };

@@ -4,17 +4,64 @@ import { isBillingName } from './billing-names.js';
 /** Who a person is and where their toolchains lie: an agent must find what its sender finds. Nothing else passes. */
 const ALLOWED = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TERM', 'TMPDIR', 'EMAIL', 'SSH_AUTH_SOCK'],
-  ...['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL', 'GIT_CONFIG_GLOBAL', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO'],
+  ...[
+    'GIT_AUTHOR_NAME',
+    'GIT_AUTHOR_EMAIL',
+    'GIT_COMMITTER_NAME',
+    'GIT_COMMITTER_EMAIL',
+    'GIT_CONFIG_GLOBAL',
+    'GIT_SSH_COMMAND',
+    'GIT_SSL_CAINFO',
+  ],
   ...['VIRTUAL_ENV', 'PYTHONPATH', 'POETRY_HOME', 'PIPX_HOME', 'PIPX_BIN_DIR', 'UV_PYTHON', 'UV_CACHE_DIR', 'RYE_HOME'],
-  ...['JAVA_HOME', 'M2_HOME', 'MAVEN_HOME', 'GRADLE_HOME', 'GRADLE_USER_HOME', 'SDKMAN_DIR', 'ANDROID_HOME', 'ANDROID_SDK_ROOT'],
-  ...['GOPATH', 'GOROOT', 'GOBIN', 'GOMODCACHE', 'GOCACHE', 'CARGO_HOME', 'RUSTUP_HOME', 'RUSTUP_TOOLCHAIN', 'DOTNET_ROOT', 'DENO_INSTALL', 'BUN_INSTALL'],
+  ...[
+    'JAVA_HOME',
+    'M2_HOME',
+    'MAVEN_HOME',
+    'GRADLE_HOME',
+    'GRADLE_USER_HOME',
+    'SDKMAN_DIR',
+    'ANDROID_HOME',
+    'ANDROID_SDK_ROOT',
+  ],
+  ...[
+    'GOPATH',
+    'GOROOT',
+    'GOBIN',
+    'GOMODCACHE',
+    'GOCACHE',
+    'CARGO_HOME',
+    'RUSTUP_HOME',
+    'RUSTUP_TOOLCHAIN',
+    'DOTNET_ROOT',
+    'DENO_INSTALL',
+    'BUN_INSTALL',
+  ],
   ...['NODE_PATH', 'PNPM_HOME', 'VOLTA_HOME', 'FNM_DIR', 'FNM_MULTISHELL_PATH', 'COREPACK_HOME', 'N_PREFIX'],
-  ...['GEM_HOME', 'GEM_PATH', 'RBENV_ROOT', 'RBENV_VERSION', 'ASDF_DIR', 'ASDF_DATA_DIR', 'MISE_DATA_DIR', 'HOMEBREW_PREFIX', 'NIX_PATH', 'NIX_PROFILES'],
+  ...[
+    'GEM_HOME',
+    'GEM_PATH',
+    'RBENV_ROOT',
+    'RBENV_VERSION',
+    'ASDF_DIR',
+    'ASDF_DATA_DIR',
+    'MISE_DATA_DIR',
+    'HOMEBREW_PREFIX',
+    'NIX_PATH',
+    'NIX_PROFILES',
+  ],
   // The subscriptions' own logins and homes.
   ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME'],
   // The way out.
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
-  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'CODEX_CA_CERTIFICATE'],
+  ...[
+    'NODE_EXTRA_CA_CERTS',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'REQUESTS_CA_BUNDLE',
+    'CURL_CA_BUNDLE',
+    'CODEX_CA_CERTIFICATE',
+  ],
   // Where a cmo started by an agent finds the daemon that runs it.
   ...['CMO_STATE_DIR', 'CMO_CONFIG_DIR'],
 ]);
@@ -43,7 +90,13 @@ export function captureEnvironment(source: Record<string, string | undefined>, e
   for (const [name, value] of Object.entries(source)) {
     if (value !== undefined && isAllowed(name) && refusal(name, value) === null) env[name] = value;
   }
-  const asked: [string, string | undefined][] = [...extra.names.map((name): [string, string | undefined] => [name, Object.hasOwn(source, name) ? source[name] : undefined]), ...Object.entries(extra.values)];
+  const asked: [string, string | undefined][] = [
+    ...extra.names.map((name): [string, string | undefined] => [
+      name,
+      Object.hasOwn(source, name) ? source[name] : undefined,
+    ]),
+    ...Object.entries(extra.values),
+  ];
   for (const [name, value] of asked) {
     const why = refusal(name, value ?? '') ?? (value === undefined ? 'it is not set here' : null);
     if (why !== null) refused.push({ name, why });
@@ -60,17 +113,27 @@ export type ChildInput = {
   adapterEnv: Record<string, string>;
   /** `<dispatch>.<n>`, the value of CMO_ATTEMPT. */
   mark: string;
-  /** Names that the request asked for; with it, a name that another lane's passEnv brought along stays out. Absent: all that was submitted passes. */
+  /**
+   * Names that the request asked for; with it, a name that another lane's
+   * passEnv brought along stays out. Absent: all that was submitted passes.
+   */
   named?: readonly string[];
   /** `C.UTF-8` where the box has it (`chooseLocale`). */
   locale?: string;
 };
 
 /**
- * The whole environment of one child: what was submitted, the adapter's variables, the lane's own, and ours last. Checked
- * once more for names of another billing path: what was submitted came over a socket.
+ * The whole environment of one child: what was submitted, the adapter's variables, the lane's own, and ours last.
+ * Checked once more for names of another billing path: what was submitted came over a socket.
  */
-export function childEnvironment({ submitted, lane, adapterEnv, mark, named, locale = 'C.UTF-8' }: ChildInput): Record<string, string> {
+export function childEnvironment({
+  submitted,
+  lane,
+  adapterEnv,
+  mark,
+  named,
+  locale = 'C.UTF-8',
+}: ChildInput): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(submitted)) {
     const wanted = named === undefined || isAllowed(name) || named.includes(name) || lane.passEnv.includes(name);
@@ -85,7 +148,8 @@ export function childEnvironment({ submitted, lane, adapterEnv, mark, named, loc
 
 /** @param available what `locale -a` lists */
 export function chooseLocale(available: readonly string[]): string {
-  const has = (name: string) => available.some((locale) => locale.toLowerCase().replace('-', '') === name.toLowerCase().replace('-', ''));
+  const has = (name: string) =>
+    available.some((locale) => locale.toLowerCase().replace('-', '') === name.toLowerCase().replace('-', ''));
   return has('C.UTF-8') ? 'C.UTF-8' : has('en_US.UTF-8') ? 'en_US.UTF-8' : 'C';
 }
 
@@ -99,7 +163,8 @@ function isName(name: string): boolean {
 
 function refusal(name: string, value: string): string | null {
   if (!isName(name)) return 'it is not the name of a variable';
-  if (isBillingName(name)) return 'it would bill another account or talk to another endpoint; only lanes.<id>.env in the config file may set it';
+  if (isBillingName(name))
+    return 'it would bill another account or talk to another endpoint; only lanes.<id>.env in the config file may set it';
   if (OURS.has(name)) return 'cmo sets it itself';
   return value.includes('\0') ? 'its value has a NUL' : null;
 }

@@ -5,13 +5,28 @@ import { adapterOf } from './adapters.js';
 import { isObject, member, textOf, type JsonObject } from './json.js';
 import { answerCheck, anyJson } from './schema.js';
 
-export type ExplainedFailure = { class: FailureClass | 'ok'; action: FirstStep; resetsAt?: string | null; words?: string } | { error: string };
+export type ExplainedFailure =
+  { class: FailureClass | 'ok'; action: FirstStep; resetsAt?: string | null; words?: string } | { error: string };
 
 export type ExplainedTranscript =
-  | { ok: boolean; text: string | null; structured?: unknown; usage: Usage; errorClass: FailureClass | null; resetsAt?: string | null; words?: string; partial?: string; session: string | null; toolCalls: number }
+  | {
+      ok: boolean;
+      text: string | null;
+      structured?: unknown;
+      usage: Usage;
+      errorClass: FailureClass | null;
+      resetsAt?: string | null;
+      words?: string;
+      partial?: string;
+      session: string | null;
+      toolCalls: number;
+    }
   | { error: string };
 
-/** What is left of a run (`input` of test/vectors/failures.json) → its class and first step. Reads no clock, zone or file. */
+/**
+ * What is left of a run (`input` of test/vectors/failures.json)
+ * → its class and first step. Reads no clock, zone or file.
+ */
 export async function explainFailure(input: unknown): Promise<ExplainedFailure> {
   const read = await readInput(input);
   if ('error' in read) return read;
@@ -26,13 +41,25 @@ export async function explainFailure(input: unknown): Promise<ExplainedFailure> 
   };
 }
 
-/** The same, with what the reader makes of the content (`input` of test/vectors/transcripts.json; pads already expanded). */
+/**
+ * The same, with what the reader makes of the content (`input`
+ * of test/vectors/transcripts.json; pads already expanded).
+ */
 export async function explainTranscript(input: unknown): Promise<ExplainedTranscript> {
   const read = await readInput(input);
   if ('error' in read) return read;
   const { reading } = read;
   const { usage, session, toolCalls } = reading;
-  if (reading.ok) return { ok: true, text: reading.text, ...('structured' in reading ? { structured: reading.structured } : {}), usage, errorClass: null, session, toolCalls };
+  if (reading.ok)
+    return {
+      ok: true,
+      text: reading.text,
+      ...('structured' in reading ? { structured: reading.structured } : {}),
+      usage,
+      errorClass: null,
+      session,
+      toolCalls,
+    };
   const { failure, partial } = reading;
   return {
     ok: false,
@@ -63,17 +90,29 @@ async function readInput(input: unknown): Promise<Read> {
 }
 
 function wrongMember(input: JsonObject): string | null {
-  for (const name of ['stdout', 'stderr', 'signal', 'mode', 'hostTimeZone', 'lastMessageFile', 'lastMessageFileMtime']) {
-    if (input[name] !== undefined && input[name] !== null && typeof input[name] !== 'string') return `${name}: expected a string`;
+  for (const name of [
+    'stdout',
+    'stderr',
+    'signal',
+    'mode',
+    'hostTimeZone',
+    'lastMessageFile',
+    'lastMessageFileMtime',
+  ]) {
+    if (input[name] !== undefined && input[name] !== null && typeof input[name] !== 'string')
+      return `${name}: expected a string`;
   }
   const { exitCode, chunkBytes } = input;
-  if (exitCode !== undefined && exitCode !== null && !Number.isInteger(exitCode)) return 'exitCode: expected a whole number or null';
-  if (chunkBytes !== undefined && (!Number.isInteger(chunkBytes) || Number(chunkBytes) < 1)) return 'chunkBytes: expected a whole number above 0';
+  if (exitCode !== undefined && exitCode !== null && !Number.isInteger(exitCode))
+    return 'exitCode: expected a whole number or null';
+  if (chunkBytes !== undefined && (!Number.isInteger(chunkBytes) || Number(chunkBytes) < 1))
+    return 'chunkBytes: expected a whole number above 0';
   return null;
 }
 
 async function checkOf(input: JsonObject): Promise<{ check: AnswerCheck | null } | { error: string }> {
-  if (input['schema'] === undefined || input['schema'] === null) return { check: input['schemaRequested'] === true ? anyJson : null };
+  if (input['schema'] === undefined || input['schema'] === null)
+    return { check: input['schemaRequested'] === true ? anyJson : null };
   const made = await answerCheck(input['schema']);
   return made.ok ? { check: made.check } : { error: `schema: ${made.details.join('; ')}` };
 }
@@ -86,7 +125,8 @@ function exitOf(input: JsonObject, now: number, check: AnswerCheck | null): Exit
     timedOut: input['timedOut'] === true,
     silent: input['silent'] === true,
     endedByUs: input['endedByUs'] === true,
-    spawnError: spawn === undefined || spawn === null ? null : (textOf(spawn) ?? textOf(member(spawn, 'code')) ?? 'unknown'),
+    spawnError:
+      spawn === undefined || spawn === null ? null : (textOf(spawn) ?? textOf(member(spawn, 'code')) ?? 'unknown'),
     cwdExists: input['cwdExists'] !== false,
     now,
     hostTimeZone: textOf(input['hostTimeZone']) ?? 'UTC',

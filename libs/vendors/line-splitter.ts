@@ -1,9 +1,15 @@
 const NEWLINE = 0x0a;
-/** A line is held in blocks of this size: no block is ever copied to make room, so a long line costs its own length and no more. */
+/**
+ * A line is held in blocks of this size: no block is ever copied
+ * to make room, so a long line costs its own length and no more.
+ */
 const BLOCK = 64 * 1024;
 /** Of a line that can not be an event: what is ever read of a document that is laid out over lines. */
 const NOISE_MAX = 1024 * 1024;
-/** How an event, or a list of them, may begin: a brace or bracket, or what a terminal or an editor puts in front (ESC, BOM). */
+/**
+ * How an event, or a list of them, may begin: a brace or bracket,
+ * or what a terminal or an editor puts in front (ESC, BOM).
+ */
 const BEGINNINGS = new Set([0x7b, 0x5b, 0x1b, 0xef]);
 const BLANKS = new Set([0x20, 0x09, 0x0d, 0x00]);
 
@@ -13,9 +19,9 @@ export type SplitterLimits = { lineBytes: number; totalBytes: number };
 export const DEFAULT_LIMITS: SplitterLimits = { lineBytes: 32 * 1024 * 1024, totalBytes: 512 * 1024 * 1024 };
 
 /**
- * Cuts a byte stream into lines. Bytes are decoded only when a line is whole, so a character split between reads is never
- * torn. A line past its cap is dropped to its end, everything past the total cap is not read. A line that is no JSON has a far
- * lower cap: nothing but its beginning is ever looked at.
+ * Cuts a byte stream into lines. Bytes are decoded only when a line is whole, so a character split between reads is
+ * never torn. A line past its cap is dropped to its end, everything past the total cap is not read. A line that is no
+ * JSON has a far lower cap: nothing but its beginning is ever looked at.
  *
  * States: collecting → (cap) → skipping → (newline) → collecting; any → (total) → flooded.
  */
@@ -50,7 +56,7 @@ export class LineSplitter {
       return [];
     }
     const lines: string[] = [];
-    for (let start = 0; start < chunk.length; ) {
+    for (let start = 0; start < chunk.length;) {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline;
       this.hold(chunk.subarray(start, end));
@@ -70,7 +76,10 @@ export class LineSplitter {
   private hold(piece: Uint8Array): void {
     if (this.skipping || piece.length === 0) return;
     this.isNoise ??= noise(piece);
-    if (this.held + piece.length > (this.isNoise === true ? Math.min(NOISE_MAX, this.limits.lineBytes) : this.limits.lineBytes)) {
+    if (
+      this.held + piece.length >
+      (this.isNoise === true ? Math.min(NOISE_MAX, this.limits.lineBytes) : this.limits.lineBytes)
+    ) {
       this.endsDropped = this.isNoise !== true;
       this.clear();
       this.skipping = true;
@@ -79,7 +88,7 @@ export class LineSplitter {
     }
     this.held += piece.length;
     // A copy: the caller may reuse its buffer.
-    for (let from = 0; from < piece.length; ) {
+    for (let from = 0; from < piece.length;) {
       if (this.used === this.block.length) this.nextBlock();
       const part = piece.subarray(from, from + this.block.length - this.used);
       this.block.set(part, this.used);

@@ -1,19 +1,25 @@
 import { stripAnsi } from './line-tail.js';
 
 /** One line for a person who looks at what an agent does. `note` is everything that is neither work nor trouble. */
-export type RenderedLine = { kind: 'command' | 'edit' | 'tool' | 'message' | 'result' | 'error' | 'note'; text: string };
+export type RenderedLine = {
+  kind: 'command' | 'edit' | 'tool' | 'message' | 'result' | 'error' | 'note';
+  text: string;
+};
 
 /** Longer texts are cut: the whole stands in `--raw`. */
 const TEXT_MAX = 2_000;
 
 export function rendered(kind: RenderedLine['kind'], text: string): RenderedLine {
   const line = oneLine(text);
-  return { kind, text: line.length > TEXT_MAX ? `${line.slice(0, TEXT_MAX)}… (+${line.length - TEXT_MAX} characters)` : line };
+  return {
+    kind,
+    text: line.length > TEXT_MAX ? `${line.slice(0, TEXT_MAX)}… (+${line.length - TEXT_MAX} characters)` : line,
+  };
 }
 
 /**
- * An agent's text on one line of a terminal: line ends are shown, and what would move the cursor, colour the rest or turn the
- * direction of reading is left out.
+ * An agent's text on one line of a terminal: line ends are shown, and what would move the cursor, colour the rest or
+ * turn the direction of reading is left out.
  */
 export function oneLine(text: string): string {
   return stripAnsi(text)

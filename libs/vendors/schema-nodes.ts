@@ -10,26 +10,52 @@ export type SchemaRuling = {
 
 export type SchemaNode = { schema: unknown; path: string[]; /** Levels of objects above it. */ depth: number };
 
-const ONE = ['items', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties'];
+const ONE = [
+  'items',
+  'additionalProperties',
+  'contains',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
 const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const NAMED = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 
 /** The schemas that stand directly in one, with where. `additionalProperties: false` is a rule, not a schema. */
 function parts(schema: JsonObject): { key: string; name: string | null; part: unknown }[] {
-  const named = (key: string): { key: string; name: string; part: unknown }[] => (typeof schema[key] === 'object' && schema[key] !== null ? Object.entries(schema[key]).map(([name, part]) => ({ key, name, part: part as unknown })) : []);
+  const named = (key: string): { key: string; name: string; part: unknown }[] =>
+    typeof schema[key] === 'object' && schema[key] !== null
+      ? Object.entries(schema[key]).map(([name, part]) => ({ key, name, part: part as unknown }))
+      : [];
   const rule = (key: string): boolean => typeof schema[key] === 'boolean' && /^(additional|unevaluated)/.test(key);
   return [
-    ...ONE.filter((key) => Object.hasOwn(schema, key) && !rule(key)).map((key) => ({ key, name: null, part: schema[key] })),
+    ...ONE.filter((key) => Object.hasOwn(schema, key) && !rule(key)).map((key) => ({
+      key,
+      name: null,
+      part: schema[key],
+    })),
     ...LISTED.filter((key) => Array.isArray(schema[key])).flatMap(named),
     ...NAMED.filter((key) => isObject(schema[key])).flatMap(named),
   ];
 }
 
-/** Every schema that stands in a schema, the whole one first. A reference is not followed: what it leads to stands in the same document. */
+/**
+ * Every schema that stands in a schema, the whole one first. A reference
+ * is not followed: what it leads to stands in the same document.
+ */
 export function* subschemas(schema: unknown, path: string[] = [], depth = 0): Generator<SchemaNode> {
   yield { schema, path, depth };
   if (!isObject(schema)) return;
-  for (const { key, name, part } of parts(schema)) yield* subschemas(part, name === null ? [...path, key] : [...path, key, name], key === 'properties' ? depth + 1 : depth);
+  for (const { key, name, part } of parts(schema))
+    yield* subschemas(
+      part,
+      name === null ? [...path, key] : [...path, key, name],
+      key === 'properties' ? depth + 1 : depth,
+    );
 }
 
 /** The schema with each object schema in it, innermost first, replaced by what `change` makes of it. */
@@ -39,7 +65,10 @@ export function mapped(schema: JsonObject, change: (schema: JsonObject) => JsonO
   for (const { key, name, part } of parts(schema)) {
     if (name === null) copy[key] = inner(part);
     else if (Array.isArray(copy[key])) copy[key] = (schema[key] as unknown[]).map(inner);
-    else copy[key] = Object.fromEntries(Object.entries(schema[key] as JsonObject).map(([member, one]) => [member, inner(one)]));
+    else
+      copy[key] = Object.fromEntries(
+        Object.entries(schema[key] as JsonObject).map(([member, one]) => [member, inner(one)]),
+      );
   }
   return change(copy);
 }

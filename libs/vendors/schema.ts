@@ -11,22 +11,32 @@ export type CheckResult = { ok: true; check: AnswerCheck } | { ok: false; detail
 export const anyJson: AnswerCheck = () => [];
 
 /**
- * Compiles a JSON Schema (2020-12 unless `$schema` names an older one) to a check of answers. Expected errors are values:
- * the schema is not an object, too large, not a valid schema, or refers to something outside itself. `format` is an
- * annotation, as the standard has it: a date that a vendor writes its own way must not throw good work away.
+ * Compiles a JSON Schema (2020-12 unless `$schema` names an older one) to a check of answers. Expected errors are
+ * values: the schema is not an object, too large, not a valid schema, or refers to something outside itself. `format`
+ * is an annotation, as the standard has it: a date that a vendor writes its own way must not throw good work away.
  * ajv is loaded on the first call and stands in no eager graph.
  */
 export async function answerCheck(schema: unknown): Promise<CheckResult> {
   if (!isObject(schema)) return { ok: false, details: ['a JSON Schema is an object'] };
-  if (JSON.stringify(schema).length > SCHEMA_MAX_CHARS) return { ok: false, details: [`more than ${String(SCHEMA_MAX_CHARS)} characters`] };
+  if (JSON.stringify(schema).length > SCHEMA_MAX_CHARS)
+    return { ok: false, details: [`more than ${String(SCHEMA_MAX_CHARS)} characters`] };
   const draft = textOf(schema['$schema']) ?? '';
   const { $schema: _, ...bare } = schema;
-  const options = { strict: false, allErrors: true, validateFormats: false, addUsedSchema: false, logger: false } as const;
+  const options = {
+    strict: false,
+    allErrors: true,
+    validateFormats: false,
+    addUsedSchema: false,
+    logger: false,
+  } as const;
   try {
     const validate = (await validator(draft, options)).compile(bare);
     const check: AnswerCheck = (value) => {
       if (validate(value)) return [];
-      const lines = (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath === '' ? '(root)' : instancePath} ${message ?? 'does not fit'}${extra(params)}`);
+      const lines = (validate.errors ?? []).map(
+        ({ instancePath, message, params }) =>
+          `${instancePath === '' ? '(root)' : instancePath} ${message ?? 'does not fit'}${extra(params)}`,
+      );
       return lines.length > 0 ? [...new Set(lines)].slice(0, DETAILS_MAX) : ['does not fit'];
     };
     return { ok: true, check };
@@ -35,7 +45,9 @@ export async function answerCheck(schema: unknown): Promise<CheckResult> {
   }
 }
 
-/** For a process that must not read its own files later on (an update under a running daemon): loads every draft now. */
+/**
+ * For a process that must not read its own files later on (an update under a running daemon): loads every draft now.
+ */
 export async function loadSchemaDrafts(): Promise<void> {
   for (const draft of ['', 'draft-07', '2019-09']) await validator(draft, {});
 }

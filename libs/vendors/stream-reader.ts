@@ -11,10 +11,11 @@ import { LineTail, stripAnsi } from './line-tail.js';
 const DOCUMENT_MAX = 1024 * 1024;
 
 /**
- * Reads the JSON lines of one run: events go to the vendor's fold, all else on stdout is kept as evidence of a failed start.
+ * Reads the JSON lines of one run: events go to the vendor's fold,
+ * all else on stdout is kept as evidence of a failed start.
  *
- * States: reading → finished (by `finish`, once). While reading, nothing it holds grows with the output but one line, one
- * answer and the bounded tails.
+ * States: reading → finished (by `finish`, once). While reading, nothing it holds grows with the output but one line,
+ * one answer and the bounded tails.
  */
 export class StreamReader implements RunReader {
   private readonly splitter: LineSplitter;
@@ -32,7 +33,10 @@ export class StreamReader implements RunReader {
   constructor(cli: VendorCli, fold: EventFold, options: ReaderOptions = {}) {
     this.cli = cli;
     this.fold = fold;
-    this.splitter = new LineSplitter({ lineBytes: options.lineBytes ?? DEFAULT_LIMITS.lineBytes, totalBytes: options.totalBytes ?? DEFAULT_LIMITS.totalBytes });
+    this.splitter = new LineSplitter({
+      lineBytes: options.lineBytes ?? DEFAULT_LIMITS.lineBytes,
+      totalBytes: options.totalBytes ?? DEFAULT_LIMITS.totalBytes,
+    });
   }
 
   out(chunk: Uint8Array): StreamSignal[] {
@@ -82,8 +86,8 @@ export class StreamReader implements RunReader {
   }
 
   /**
-   * Bytes of the stream that was too much, null when all that matters was read. A last line that is too long to be read is the answer of
-   * a CLI that then left by itself: it would be as long the next time.
+   * Bytes of the stream that was too much, null when all that matters was read. A last line that is too long to be read
+   * is the answer of a CLI that then left by itself: it would be as long the next time.
    */
   private flooded(exit: ExitFacts): number | null {
     if (this.splitter.flooded || exit.flooded === true) return Math.max(this.splitter.total, this.errorBytes);
@@ -96,7 +100,11 @@ export class StreamReader implements RunReader {
     // Progress that overwrites itself: JSON never holds a bare carriage return.
     if (text.includes('\r')) return text.split('\r').flatMap((piece) => this.line(piece));
     const parsed = text.startsWith('{') || text.startsWith('[') ? parseJson(text) : ({ ok: false } as const);
-    const events = parsed.ok ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject) : /^\{.*\}\s*\{/s.test(text) ? gluedObjects(text) : [];
+    const events = parsed.ok
+      ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject)
+      : /^\{.*\}\s*\{/s.test(text)
+        ? gluedObjects(text)
+        : [];
     if (events.length === 0) {
       this.keepStray(line);
       return [];
@@ -144,25 +152,42 @@ export class StreamReader implements RunReader {
 export type Answer = { state: RunFacts['answer']; text: string; value?: unknown; problems: string[] };
 
 /** The content of a completed turn: a text, or a value that fits the schema that was asked for. */
-export function readAnswer(folded: Pick<Folded, 'terminal' | 'text' | 'structured'>, exit: Pick<ExitFacts, 'check'>): Answer {
+export function readAnswer(
+  folded: Pick<Folded, 'terminal' | 'text' | 'structured'>,
+  exit: Pick<ExitFacts, 'check'>,
+): Answer {
   const text = folded.text ?? '';
   const given = folded.structured !== undefined && folded.structured !== null;
   if (exit.check === null) {
-    return text.trim() === '' ? { state: 'empty', text: '', problems: [] } : { state: 'usable', text, problems: [], ...(given ? { value: folded.structured } : {}) };
+    return text.trim() === ''
+      ? { state: 'empty', text: '', problems: [] }
+      : { state: 'usable', text, problems: [], ...(given ? { value: folded.structured } : {}) };
   }
   if (!given && text.trim() === '') return { state: 'empty', text: '', problems: [] };
   const problems = given ? exit.check(folded.structured) : [];
-  const found = given ? ({ ok: problems.length === 0, value: folded.structured, problems } as const) : answerValue(text, exit.check);
+  const found = given
+    ? ({ ok: problems.length === 0, value: folded.structured, problems } as const)
+    : answerValue(text, exit.check);
   if (!found.ok) return { state: 'unfit', text, problems: found.problems };
   return { state: 'usable', text: JSON.stringify(found.value), value: found.value, problems: [] };
 }
 
-export function processFacts(exit: ExitFacts): Pick<RunFacts, 'now' | 'hostTimeZone' | 'spawnError' | 'cwdExists' | 'exitCode' | 'signal' | 'timedOut' | 'silent' | 'endedByUs'> {
+export function processFacts(
+  exit: ExitFacts,
+): Pick<
+  RunFacts,
+  'now' | 'hostTimeZone' | 'spawnError' | 'cwdExists' | 'exitCode' | 'signal' | 'timedOut' | 'silent' | 'endedByUs'
+> {
   const { now, hostTimeZone, spawnError, cwdExists, exitCode, signal, timedOut, silent, endedByUs } = exit;
   return { now, hostTimeZone, spawnError, cwdExists, exitCode, signal, timedOut, silent, endedByUs };
 }
 
-export function reading(facts: RunFacts, answer: Answer, folded: Pick<Folded, 'partial' | 'text'>, common: Pick<RunReading, 'usage' | 'began' | 'session' | 'toolCalls'>): RunReading {
+export function reading(
+  facts: RunFacts,
+  answer: Answer,
+  folded: Pick<Folded, 'partial' | 'text'>,
+  common: Pick<RunReading, 'usage' | 'began' | 'session' | 'toolCalls'>,
+): RunReading {
   const verdict = classify(facts);
   if (verdict.class === 'ok') {
     return { ok: true, text: answer.text, ...('value' in answer ? { structured: answer.value } : {}), ...common };
@@ -190,7 +215,15 @@ function provesLife(event: JsonObject): boolean {
 /** No tool ran for certain: it never started, it left before it printed anything, or all it printed was read. */
 function neverBegan(exit: ExitFacts, whole: boolean, bytes: number): boolean {
   if (exit.spawnError !== null) return true;
-  return whole || (bytes === 0 && exit.exitCode !== null && exit.exitCode !== 0 && exit.signal === null && !exit.timedOut && !exit.silent);
+  return (
+    whole ||
+    (bytes === 0 &&
+      exit.exitCode !== null &&
+      exit.exitCode !== 0 &&
+      exit.signal === null &&
+      !exit.timedOut &&
+      !exit.silent)
+  );
 }
 
 /** One `progress` a chunk says it all. */

@@ -1,5 +1,12 @@
 import type { RunReading } from '#contract';
-import { SILENT_CHANNEL, WHOLE_OUTPUT_TEXTS, plainText, textClass, type RunFacts, type VendorCli } from '#policy/failure/index';
+import {
+  SILENT_CHANNEL,
+  WHOLE_OUTPUT_TEXTS,
+  plainText,
+  textClass,
+  type RunFacts,
+  type VendorCli,
+} from '#policy/failure/index';
 import type { ExitFacts, ReaderOptions, RunProgress, RunReader, StreamSignal } from './adapter.js';
 import { partialOf } from './event-fold.js';
 import { DEFAULT_LIMITS } from './line-splitter.js';
@@ -10,17 +17,22 @@ import { processFacts, readAnswer, reading } from './stream-reader.js';
 const SENTENCE_MAX = 400;
 /** Sentences that begin as only the CLI begins them; which failure they are the classifier finds out. */
 const CLI_SENTENCE = {
-  claude: /^(?:api error(?:: (?:\d{3}\b|\{|rate limit reached|request (?:rejected|timed out|was aborted)|server is temporarily|connection\b|unable to connect|fetch failed|terminated$|the socket connection|network error|internal server error|overloaded\b|repeated \d{3}\b|extra usage|claude(?:'s response)? )| \()|exceeded usd budget\b|(?:prompt is too long|context limit reached)(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
-  codex: /^(?:exceeded retry limit, last status:|unexpected status \d{3} |stream disconnected before completion:|selected model is at capacity\b|codex ran out of room\b)/i,
+  claude:
+    /^(?:api error(?:: (?:\d{3}\b|\{|rate limit reached|request (?:rejected|timed out|was aborted)|server is temporarily|connection\b|unable to connect|fetch failed|terminated$|the socket connection|network error|internal server error|overloaded\b|repeated \d{3}\b|extra usage|claude(?:'s response)? )| \()|exceeded usd budget\b|(?:prompt is too long|context limit reached)(?: ·|$)|there's an issue with the selected model|request timed out\.?$|execution error$|reached max turns\b|repeated 529\b)/i,
+  codex:
+    /^(?:exceeded retry limit, last status:|unexpected status \d{3} |stream disconnected before completion:|selected model is at capacity\b|codex ran out of room\b)/i,
 };
 /** What the CLI prints on lines of their own behind its sentence: the reset, and what a person could buy. */
-const GOES_ON = /^(?:·\s*)?(?:(?:your )?limits? will reset\b|resets?\b|\/(?:upgrade|extra-usage|usage-credits|rate-limit-options|login|model)\b)/i;
-/** codex writes its progress, and with it the agent's words, on stderr in this mode: the cause stands at the very end. */
+const GOES_ON =
+  /^(?:·\s*)?(?:(?:your )?limits? will reset\b|resets?\b|\/(?:upgrade|extra-usage|usage-credits|rate-limit-options|login|model)\b)/i;
+/**
+ * codex writes its progress, and with it the agent's words, on stderr in this mode: the cause stands at the very end.
+ */
 const STDERR_LINES = 5;
 
 /**
- * Reads a run whose format was plain text. Nothing marks the final event there, so less can be told: exit 0 and a text is
- * an answer, unless the whole text is one of the vendors' own sentences and nothing else.
+ * Reads a run whose format was plain text. Nothing marks the final event there, so less can be told: exit 0 and a text
+ * is an answer, unless the whole text is one of the vendors' own sentences and nothing else.
  */
 export class TextReader implements RunReader {
   private pieces: Buffer[] = [];
@@ -54,13 +66,26 @@ export class TextReader implements RunReader {
   finish(exit: ExitFacts): RunReading {
     const text = stripAnsi(Buffer.concat(this.pieces).toString('utf8')).trim();
     const flooded = this.total > this.limit || exit.flooded === true ? this.total : null;
-    const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+    const lines = text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
     const start = lastSentence(lines);
     const sentence = exit.exitCode === 0 && start > 0 ? null : vendorSentence(lines.slice(start).join(' '), this.cli);
-    const cut = exit.spawnError !== null || exit.timedOut || exit.silent || exit.signal !== null || exit.exitCode !== 0 || flooded !== null;
+    const cut =
+      exit.spawnError !== null ||
+      exit.timedOut ||
+      exit.silent ||
+      exit.signal !== null ||
+      exit.exitCode !== 0 ||
+      flooded !== null;
     const terminal = sentence !== null ? 'failed' : cut || text === '' ? null : 'completed';
     const work = sentence === null ? text : lines.slice(0, start).join('\n');
-    const folded = { terminal, text: terminal === 'completed' ? text : null, partial: terminal === 'completed' ? null : partialOf(work) } as const;
+    const folded = {
+      terminal,
+      text: terminal === 'completed' ? text : null,
+      partial: terminal === 'completed' ? null : partialOf(work),
+    } as const;
     const answer = readAnswer(folded, exit);
     const facts: RunFacts = {
       cli: this.cli,
@@ -77,7 +102,10 @@ export class TextReader implements RunReader {
       flooded,
       unknownFormat: false,
     };
-    const began = exit.spawnError !== null || (this.total === 0 && exit.exitCode !== null && exit.exitCode !== 0) ? 'no' : 'unknown';
+    const began =
+      exit.spawnError !== null || (this.total === 0 && exit.exitCode !== null && exit.exitCode !== 0)
+        ? 'no'
+        : 'unknown';
     return reading(facts, answer, folded, { usage: null, began, session: null, toolCalls: 0 });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The end of a text that comes in millions of small pieces. Held as bytes: strings that are joined piece by piece outlive their
- * own moment, and a runaway stream of them makes the heap grow by tens of megabytes.
+ * The end of a text that comes in millions of small pieces. Held as bytes: strings that are joined piece by piece
+ * outlive their own moment, and a runaway stream of them makes the heap grow by tens of megabytes.
  */
 export class TextTail {
   private buffer = Buffer.alloc(0);

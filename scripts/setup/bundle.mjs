@@ -1,4 +1,5 @@
-// dist/ as the sources say. Compared by content, not by time: a checkout of an older commit makes files with newer times.
+// dist/ as the sources say. Compared by content, not by time: a
+// checkout of an older commit makes files with newer times.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,9 @@ export async function buildIfChanged(root) {
 
 function sourcesHash(root) {
   const hash = createHash('sha256');
-  const files = ['apps', 'libs'].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)));
+  const files = ['apps', 'libs'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
   for (const file of [
     ...files.filter((name) => /\.(ts|tsx|lua|sh|css)$/.test(name)).sort(),
     'scripts/build.mjs',

@@ -18,10 +18,14 @@ export async function installDependencies(root) {
     say('installing the packages of package-lock.json (npm ci)');
     const [command, first] = npmCommand();
     // Development packages are named because NODE_ENV=production would leave them out.
-    const code = await run(command, [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'], {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-    });
+    const code = await run(
+      command,
+      [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'],
+      {
+        cwd: root,
+        stdio: ['ignore', 2, 2],
+      },
+    );
     if (code !== 0) return `npm ci failed (exit ${code}); its words are above`;
   }
   writeFileSync(join(root, STAMP), stamp);
@@ -35,15 +39,17 @@ function lockHash(root) {
 }
 
 /**
- * Somebody ran `npm ci` or `npm install` by hand: npm's own note of what it installed agrees with the lock file. Packages for
- * other platforms are optional and may be absent.
+ * Somebody ran `npm ci` or `npm install` by hand: npm's own note of what it installed agrees with the lock file.
+ * Packages for other platforms are optional and may be absent.
  */
 function isInstalled(root) {
   const note = readText(join(root, 'node_modules', '.package-lock.json'));
   if (note === null) return false;
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const have = JSON.parse(note).packages;
-  return Object.entries(wanted).every(([path, entry]) => path === '' || (have[path] ? have[path].version === entry.version : entry.optional === true));
+  return Object.entries(wanted).every(
+    ([path, entry]) => path === '' || (have[path] ? have[path].version === entry.version : entry.optional === true),
+  );
 }
 
 function readText(file) {

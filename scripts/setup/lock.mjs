@@ -1,9 +1,9 @@
 // One at a time: two `npm test` started together must not install into one node_modules at once.
 //
-// The lock is a file that is created exclusively and names its owner (pid, and where /proc tells, the pid's start time, so
-// that a re-used pid is not taken for the owner). The lock of an owner that is gone is taken over; the take-over has an
-// exclusive file of its own, because two waiters may find the dead owner at the same moment and the slower one would remove the quicker
-// one's new lock.
+// The lock is a file that is created exclusively and names its owner (pid, and where /proc tells, the pid's start time,
+// so that a re-used pid is not taken for the owner). The lock of an owner that is gone is taken over; the take-over has
+// an exclusive file of its own, because two waiters may find the dead owner at the same moment and the slower one would
+// remove the quicker one's new lock.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { say } from './command.mjs';

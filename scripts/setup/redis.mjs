@@ -1,5 +1,5 @@
-// A Redis server program on this box: the one on PATH, else installed by the system's package manager, without starting it
-// as a service. cmo starts its own on a unix socket; a system service is neither needed nor touched.
+// A Redis server program on this box: the one on PATH, else installed by the system's package manager, without starting
+// it as a service. cmo starts its own on a unix socket; a system service is neither needed nor touched.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,11 @@ import { answers, findOnPath, runQuietly, say } from './command.mjs';
 const NAMES = ['redis-server', 'valkey-server'];
 
 /** Null when there is one (now), else the one line that says what to type. */
-export async function provideRedis({ platform = process.platform, uid = process.getuid?.(), policyFile = '/usr/sbin/policy-rc.d' } = {}) {
+export async function provideRedis({
+  platform = process.platform,
+  uid = process.getuid?.(),
+  policyFile = '/usr/sbin/policy-rc.d',
+} = {}) {
   if (findServer()) return null;
   if (platform === 'darwin') {
     if (!findOnPath('brew')) return typeThis('install Homebrew (https://brew.sh), then: brew install redis');
@@ -19,7 +23,9 @@ export async function provideRedis({ platform = process.platform, uid = process.
   if (!findOnPath('apt-get')) return typeThis(otherManager());
   const prefix = asRoot(uid);
   if (prefix === null) return typeThis('sudo apt-get install redis-server');
-  say(`no redis-server on PATH: installing Debian's package (${[...prefix, 'apt-get install redis-server'].join(' ')}); no service is started`);
+  say(
+    `no redis-server on PATH: installing Debian's package (${[...prefix, 'apt-get install redis-server'].join(' ')}); no service is started`,
+  );
   await installByApt(prefix, policyFile);
   return findServer() ? null : typeThis('sudo apt-get update && sudo apt-get install redis-server');
 }
@@ -68,7 +74,10 @@ function otherManager() {
     ['apk', 'sudo apk add redis'],
     ['zypper', 'sudo zypper install redis'],
   ];
-  return known.find(([manager]) => findOnPath(manager))?.[1] ?? 'install redis (https://redis.io/docs/install) so that redis-server is on PATH';
+  return (
+    known.find(([manager]) => findOnPath(manager))?.[1] ??
+    'install redis (https://redis.io/docs/install) so that redis-server is on PATH'
+  );
 }
 
 function typeThis(command) {

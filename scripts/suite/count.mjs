@@ -11,7 +11,9 @@ export function countOf(result, code) {
     // A file that fails before its first test has no test that could be counted.
     failed:
       result.numFailedTests +
-      result.testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')).length,
+      result.testResults.filter(
+        (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+      ).length,
     skipped: result.numPendingTests + (result.numTodoTests ?? 0),
   };
   // An error outside every test (an unhandled rejection, a hook of the whole run) must not end in `0 failed`.

@@ -1,4 +1,5 @@
-// Whether this run of the suite includes the vendors' own CLIs: vitest.config.ts takes test/real in when they are in the cache.
+// Whether this run of the suite includes the vendors' own CLIs:
+// vitest.config.ts takes test/real in when they are in the cache.
 import { fetchClis, presentClis } from '../real-clis.mjs';
 import { say } from '../setup/command.mjs';
 
@@ -6,7 +7,9 @@ import { say } from '../setup/command.mjs';
 export async function provideRealClis(env) {
   if (presentClis()) return null;
   if (env.CI !== 'true') {
-    say('the tests with the real codex and claude are left out: `node scripts/real-clis.mjs` fetches both (about 1 GB), no login needed');
+    say(
+      'the tests with the real codex and claude are left out: `node scripts/real-clis.mjs` fetches both (about 1 GB), no login needed',
+    );
     return null;
   }
   try {

@@ -1,10 +1,13 @@
-// Runs a program whose silence means that it hangs. A test process that spins without end answers no timeout of the test
-// runner, and the runner waits for it for ever; a suite that never ends says nothing.
+// Runs a program whose silence means that it hangs. A test process that spins without end answers no timeout of the
+// test runner, and the runner waits for it for ever; a suite that never ends says nothing.
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { say } from '../setup/command.mjs';
 
-/** Resolves to the exit code; 124 when it was ended, with all its descendants, because it printed nothing for `silenceMs`. */
+/**
+ * Resolves to the exit code; 124 when it was ended, with all its
+ * descendants, because it printed nothing for `silenceMs`.
+ */
 export function runWatched(command, args, silenceMs) {
   return new Promise((resolve) => {
     // Through a pipe, the program no longer sees the terminal.

@@ -1,5 +1,5 @@
-// Where the two lanes of a scratch box lead: to the stand-in CLIs, or, when the vendor's own CLI is installed, to that one with a scratch
-// home and the simulator as its vendor. Neither can reach a login or a vendor.
+// Where the two lanes of a scratch box lead: to the stand-in CLIs, or, when the vendor's own CLI is installed, to that
+// one with a scratch home and the simulator as its vendor. Neither can reach a login or a vendor.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -38,5 +38,12 @@ export function simulatedLane(id, command, url, folder) {
 export function standInLane(id, command, folder, more = {}) {
   const home = join(folder, `${id}-home`);
   mkdirSync(home, { recursive: true });
-  return { command, env: { [id === 'codex' ? 'CODEX_HOME' : 'CLAUDE_CONFIG_DIR']: home, CMO_TEST_LEDGER: join(folder, 'ledger.jsonl'), ...more } };
+  return {
+    command,
+    env: {
+      [id === 'codex' ? 'CODEX_HOME' : 'CLAUDE_CONFIG_DIR']: home,
+      CMO_TEST_LEDGER: join(folder, 'ledger.jsonl'),
+      ...more,
+    },
+  };
 }

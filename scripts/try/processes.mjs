@@ -8,7 +8,11 @@ const GRACE_MS = 3_000;
 export function processesOf(folder) {
   return entries('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => [read(`/proc/${name}/cmdline`), read(`/proc/${name}/environ`), link(`/proc/${name}/cwd`)].some((text) => text.includes(folder)))
+    .filter((name) =>
+      [read(`/proc/${name}/cmdline`), read(`/proc/${name}/environ`), link(`/proc/${name}/cwd`)].some((text) =>
+        text.includes(folder),
+      ),
+    )
     .map(Number);
 }
 

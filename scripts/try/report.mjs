@@ -16,7 +16,9 @@ export function printAgents(scene, clis) {
 
 export function printEnd(what, envelope) {
   line(`${envelope.ok ? 'ok    ' : 'FAILED'} ${what}`);
-  line(`       ${envelope.dispatchId}  ${envelope.lane ?? '-'} ${envelope.model ?? '-'}  ${seconds(envelope.durationMs)}  ${words(envelope)}`);
+  line(
+    `       ${envelope.dispatchId}  ${envelope.lane ?? '-'} ${envelope.model ?? '-'}  ${seconds(envelope.durationMs)}  ${words(envelope)}`,
+  );
 }
 
 function words({ ok, result, error, state }) {
@@ -34,13 +36,17 @@ export function printCensus(rows) {
 export function printReceipts(ids, receipts) {
   line('receipts: one line per started attempt, one per dispatch');
   for (const id of ids) {
-    for (const receipt of receipts.filter((one) => (one.kind === 'attempt' ? one.dispatch : one.id) === id)) line(`  ${receiptText(receipt)}`);
+    for (const receipt of receipts.filter((one) => (one.kind === 'attempt' ? one.dispatch : one.id) === id))
+      line(`  ${receiptText(receipt)}`);
   }
 }
 
 function receiptText(receipt) {
-  if (receipt.kind === 'dispatch') return `dispatch ${receipt.id.padEnd(30)} ${receipt.state}, answered by ${receipt.answeredBy ?? 'nobody'}`;
-  const why = receipt.class ? `${receipt.class}${receipt.resetsAt ? `, resets ${receipt.resetsAt}` : ''}` : receipt.outcome;
+  if (receipt.kind === 'dispatch')
+    return `dispatch ${receipt.id.padEnd(30)} ${receipt.state}, answered by ${receipt.answeredBy ?? 'nobody'}`;
+  const why = receipt.class
+    ? `${receipt.class}${receipt.resetsAt ? `, resets ${receipt.resetsAt}` : ''}`
+    : receipt.outcome;
   return `attempt  ${receipt.id.padEnd(30)} ${receipt.lane}: ${why}${receipt.adopted ? ', adopted' : ''}`;
 }
 

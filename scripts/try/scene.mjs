@@ -1,4 +1,5 @@
-// A box of its own for one try: state, configuration and home in a temp folder, the daemon that lives there, and its end.
+// A box of its own for one try: state, configuration and home
+// in a temp folder, the daemon that lives there, and its end.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,11 @@ export function openScene() {
     cmo(args, { input = '', cwd = at('work'), env = scene.env, inherit = false } = {}) {
       if (closing) return Promise.resolve({ code: 130, out: '', err: '' });
       return new Promise((resolve, reject) => {
-        const child = spawn(process.execPath, [CMO, ...args], { cwd, env, stdio: ['pipe', inherit ? 'inherit' : 'pipe', inherit ? 'inherit' : 'pipe'] });
+        const child = spawn(process.execPath, [CMO, ...args], {
+          cwd,
+          env,
+          stdio: ['pipe', inherit ? 'inherit' : 'pipe', inherit ? 'inherit' : 'pipe'],
+        });
         children.add(child);
         let out = '';
         let err = '';
@@ -77,7 +82,12 @@ export function openScene() {
   async function end() {
     for (const child of children) child.kill('SIGTERM');
     // By the CLI first, since that also ends the agents in the right order; then whatever is left, by its id.
-    spawnSync(process.execPath, [CMO, 'down', '--kill'], { env: scene.env, cwd: root, stdio: 'ignore', timeout: 20_000 });
+    spawnSync(process.execPath, [CMO, 'down', '--kill'], {
+      env: scene.env,
+      cwd: root,
+      stdio: 'ignore',
+      timeout: 20_000,
+    });
     await endProcesses(() => [...new Set([...processesOf(folder), ...pids])]);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }

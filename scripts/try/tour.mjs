@@ -1,5 +1,5 @@
-// The small batch of `npm run try`: two plain dispatches, one that meets a spent window and goes to the other vendor, one whose daemon is
-// killed while its agent works.
+// The small batch of `npm run try`: two plain dispatches, one that meets a spent window and goes to the other vendor,
+// one whose daemon is killed while its agent works.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSim } from '../../test/vendor-sim/lib/server.mjs';
@@ -19,7 +19,8 @@ export async function tour(scene) {
     const url = sim && (await sim.listen()).url;
     // The simulated codex says that its window is spent to every prompt that asks for nothing else.
     sim?.book.set({ vendor: 'codex', name: 'usage-limit', params: { resets_in: '3600' } });
-    const lane = (id) => (clis[id] ? simulatedLane(id, clis[id], url, scene.folder) : standInLane(id, standIn(id), scene.folder));
+    const lane = (id) =>
+      clis[id] ? simulatedLane(id, clis[id], url, scene.folder) : standInLane(id, standIn(id), scene.folder);
     scene.configure({ lanes: Object.fromEntries(LANES.map((id) => [id, lane(id)])) });
     printAgents(scene, clis);
     return await runBatch(scene);
@@ -52,7 +53,10 @@ async function runBatch(scene) {
   }
 
   const moved = await ended(await submit('Name three risks of this plan. [[codex:usage-limit resets_in=3600]]'));
-  expect(moved.ok && moved.lane === 'claude' && moved.attempts.length === 2, 'the dispatch that met a spent window did not end on the other vendor');
+  expect(
+    moved.ok && moved.lane === 'claude' && moved.attempts.length === 2,
+    'the dispatch that met a spent window did not end on the other vendor',
+  );
   expect(moved.attempts[0]?.class === 'usage_limit', 'the spent window was not recognised');
   printEnd("codex's window was spent: it moved to claude", moved);
 
@@ -74,8 +78,14 @@ async function runBatch(scene) {
   const receipts = (await Promise.all(ids.map((id) => scene.ask(['show', id])))).flatMap(({ data }) => data.receipts);
   printCensus(rows);
   printReceipts(ids, receipts);
-  expect(rows.length === ids.length && receipts.filter(({ kind }) => kind === 'dispatch').length === ids.length, 'the census does not add up');
-  expect(receipts.filter(({ kind }) => kind === 'attempt').length === ids.length + 1, 'not every started attempt has its one line');
+  expect(
+    rows.length === ids.length && receipts.filter(({ kind }) => kind === 'dispatch').length === ids.length,
+    'the census does not add up',
+  );
+  expect(
+    receipts.filter(({ kind }) => kind === 'attempt').length === ids.length + 1,
+    'not every started attempt has its one line',
+  );
   const starts = startsOf(join(scene.folder, 'ledger.jsonl'));
   expect(
     [...starts.values()].every((count) => count === 1),

@@ -20,7 +20,10 @@ export class Audits {
       for (const account of accounts) {
         if (redis.status !== 'ready' || !this.running) continue;
         // Redis may be struck under it: then there is no picture.
-        const audit = await Promise.race([auditGate(redis, account, { records: true, slots }).catch(() => null), this.ending]);
+        const audit = await Promise.race([
+          auditGate(redis, account, { records: true, slots }).catch(() => null),
+          this.ending,
+        ]);
         if (!audit) continue;
         this.taken += 1;
         for (const problem of audit.problems) this.problems.add(`${account}: ${problem}`);

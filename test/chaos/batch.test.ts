@@ -25,7 +25,17 @@ const FATES: [Fate, ...Fate[]] = [
   { name: 'ends its supervisor', prompt: '[[sim:kills who=supervisor]]' },
   { name: 'cancelled', prompt: SLOW, act: async ({ id }) => void (await box.cmo(['cancel', id])) },
   { name: 'agent killed', prompt: SLOW, act: ({ id }) => box.marked(id).forEach(({ pid }) => signal(pid, 'SIGKILL')) },
-  { name: 'folder removed', prompt: SLOW, act: ({ id }) => box.runFolders().forEach((run) => run.id.startsWith(id) && run.where === 'runs' && rmSync(run.folder, { recursive: true, force: true })) },
+  {
+    name: 'folder removed',
+    prompt: SLOW,
+    act: ({ id }) =>
+      box
+        .runFolders()
+        .forEach(
+          (run) =>
+            run.id.startsWith(id) && run.where === 'runs' && rmSync(run.folder, { recursive: true, force: true }),
+        ),
+  },
 ];
 /** Its ticket is missed when the sweeper comes round to it, which may take a minute. */
 const AT_LENGTH: Fate = { name: 'ticket removed', prompt: '[[sim:echo]]', act: removeTicket };
@@ -38,7 +48,13 @@ async function removeTicket({ id }: Child, redis: Redis): Promise<void> {
     const queue = `${keys.bull}:${queueName(lane, node)}`;
     for (const job of await redis.keys(`${queue}:${id}-*`)) {
       const ticket = job.slice(queue.length + 1);
-      await redis.multi().del(job).zrem(`${queue}:prioritized`, ticket).zrem(`${queue}:delayed`, ticket).lrem(`${queue}:wait`, 0, ticket).exec();
+      await redis
+        .multi()
+        .del(job)
+        .zrem(`${queue}:prioritized`, ticket)
+        .zrem(`${queue}:delayed`, ticket)
+        .lrem(`${queue}:wait`, 0, ticket)
+        .exec();
     }
   }
 }
@@ -48,16 +64,24 @@ test(`a batch of ${CHILDREN} whose children fail, kill, are killed, cancelled an
   box = openFlow({ config: { slots: { account: 3, node: 5, dark: 3 } } });
   const fates = Array.from({ length: CHILDREN }, () => oneOf(random, POINTS > 3 ? [...FATES, AT_LENGTH] : FATES));
   const file = join(box.work, 'night.jsonl');
-  writeFileSync(file, fates.map(({ prompt }, n) => JSON.stringify({ prompt: `${n} ${prompt}`, role: 'research' })).join('\n'));
+  writeFileSync(
+    file,
+    fates.map(({ prompt }, n) => JSON.stringify({ prompt: `${n} ${prompt}`, role: 'research' })).join('\n'),
+  );
   const told = `CMO_TEST_SEED=${SEED}: ${fates.map(({ name }) => name).join(', ')}`;
   console.log(`batch: ${told}`);
   const lost = box.start(['run', '--batch', file, '--batch-name', 'night', '--json']);
-  const children = await waitUntil(async () => ((rows) => (rows.length === CHILDREN ? rows : null))(await box.ls('--batch', 'night').catch(() => [])), { what: 'the batch to be recorded', everyMs: 100 });
+  const children = await waitUntil(
+    async () => ((rows) => (rows.length === CHILDREN ? rows : null))(await box.ls('--batch', 'night').catch(() => [])),
+    { what: 'the batch to be recorded', everyMs: 100 },
+  );
   const waiting = box.start(['wait', '--batch', 'night', '--json']);
   const redis = box.redis();
   // In the order of the file, as the listing is newest first.
   const inOrder = [...children].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const due = inOrder.map((child, n) => ({ child, fate: fates[n] ?? FATES[0], turn: random() })).sort((a, b) => a.turn - b.turn);
+  const due = inOrder
+    .map((child, n) => ({ child, fate: fates[n] ?? FATES[0], turn: random() }))
+    .sort((a, b) => a.turn - b.turn);
   const killAt = Math.floor(random() * due.length);
   const acts: unknown[] = [];
   for (const [n, { child, fate }] of due.entries()) {
@@ -73,11 +97,26 @@ test(`a batch of ${CHILDREN} whose children fail, kill, are killed, cancelled an
   expect(answer.data.census.total).toBe(CHILDREN);
   expect(answer.data.dispatches.map(({ dispatchId }) => dispatchId)).toEqual(inOrder.map(({ id }) => id));
   const states = answer.data.dispatches.map(({ state }) => state);
-  for (const state of END_STATES) expect(answer.data.census[state], `${state}; ${told}`).toBe(states.filter((one) => one === state).length);
-  expect(END_STATES.reduce((sum, state) => sum + answer.data.census[state], 0), told).toBe(CHILDREN);
+  for (const state of END_STATES)
+    expect(answer.data.census[state], `${state}; ${told}`).toBe(states.filter((one) => one === state).length);
+  expect(
+    END_STATES.reduce((sum, state) => sum + answer.data.census[state], 0),
+    told,
+  ).toBe(CHILDREN);
   for (const [n, state] of states.entries()) {
-    const may = { 'left alone': ['succeeded'], fails: ['failed'], 'ends its supervisor': ['failed'], cancelled: ['cancelled', 'succeeded'] }[fates[n]?.name ?? ''] ?? ['succeeded'];
+    const may = {
+      'left alone': ['succeeded'],
+      fails: ['failed'],
+      'ends its supervisor': ['failed'],
+      cancelled: ['cancelled', 'succeeded'],
+    }[fates[n]?.name ?? ''] ?? ['succeeded'];
     expect(may, `${fates[n]?.name ?? ''} ended ${state}; ${told}`).toContain(state);
   }
-  expect(await problemsAtRest(box, inOrder.map(({ id }) => id)), told).toEqual([]);
+  expect(
+    await problemsAtRest(
+      box,
+      inOrder.map(({ id }) => id),
+    ),
+    told,
+  ).toEqual([]);
 }, 120_000);

@@ -5,10 +5,18 @@ import { keys } from '#store';
 import type { Redis } from 'ioredis';
 
 /**
- * Moments of a dispatch's way, seen from outside, as they happen: the program has no hooks for its tests. Each lasts for
- * milliseconds, so it is looked for without a pause, and what is struck then is struck a random moment later.
+ * Moments of a dispatch's way, seen from outside, as they happen: the program has no hooks for its tests. Each lasts
+ * for milliseconds, so it is looked for without a pause, and what is struck then is struck a random moment later.
  */
-export const MOMENTS = ['a folder without a claim', 'a claim without run.json', 'an agent at work', 'an exit record without a receipt', 'a receipt that is not delivered', 'a wait for a retry', 'no moment in particular'] as const;
+export const MOMENTS = [
+  'a folder without a claim',
+  'a claim without run.json',
+  'an agent at work',
+  'an exit record without a receipt',
+  'a receipt that is not delivered',
+  'a wait for a retry',
+  'no moment in particular',
+] as const;
 export type Moment = (typeof MOMENTS)[number];
 
 const MOST_MS = 900;
@@ -28,7 +36,9 @@ export async function meet(box: FlowBox, redis: Redis, moment: Moment): Promise<
 
 function folders({ paths }: FlowBox): string[] {
   try {
-    return readdirSync(paths.runs).filter((name) => name.startsWith('d-')).map((name) => join(paths.runs, name));
+    return readdirSync(paths.runs)
+      .filter((name) => name.startsWith('d-'))
+      .map((name) => join(paths.runs, name));
   } catch {
     return [];
   }

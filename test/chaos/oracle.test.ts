@@ -13,13 +13,18 @@ import { Work } from './work.js';
 import { seeded } from '../support/seeded.js';
 import { waitUntil } from '../support/wait-until.js';
 
-/** The oracle has teeth: each fault that the chaos looks for is made by hand on a box at rest, found, and mended again. */
+/**
+ * The oracle has teeth: each fault that the chaos looks for is made by hand on a box at rest, found, and mended again.
+ */
 let box: FlowBox;
 let redis: Redis;
 let ids: string[];
 beforeAll(async () => {
   box = openFlow();
-  ids = [await box.submit('[[sim:echo]]', '--pin', 'codex'), await box.submit('[[sim:empty times=1 then=echo]]', '--role', 'research')];
+  ids = [
+    await box.submit('[[sim:echo]]', '--pin', 'codex'),
+    await box.submit('[[sim:empty times=1 then=echo]]', '--role', 'research'),
+  ];
   for (const id of ids) await box.wait(id);
   redis = box.redis();
   expect(await problemsAtRest(box, ids)).toEqual([]);
@@ -50,7 +55,9 @@ function receiptsFile(): string {
 test('a CLI that was started twice for one attempt', async () => {
   const ledger = join(box.folder, 'ledger.jsonl');
   keep(ledger);
-  const line = readFileSync(ledger, 'utf8').split('\n').find((text) => text.includes(`"${first()}.1"`) && text.includes('"start"'));
+  const line = readFileSync(ledger, 'utf8')
+    .split('\n')
+    .find((text) => text.includes(`"${first()}.1"`) && text.includes('"start"'));
   appendFileSync(ledger, `${line ?? ''}\n`);
   expect(await problems()).toEqual([`${first()}.1 was started 2 times`]);
 });
@@ -58,13 +65,18 @@ test('a CLI that was started twice for one attempt', async () => {
 test('a CLI that was started without a claim', async () => {
   const ledger = join(box.folder, 'ledger.jsonl');
   keep(ledger);
-  appendFileSync(ledger, `${JSON.stringify({ event: 'start', cli: 'codex', attempt: `${first()}.9`, pid: 1, at: 1, cwd: '/', argv: [] })}\n`);
+  appendFileSync(
+    ledger,
+    `${JSON.stringify({ event: 'start', cli: 'codex', attempt: `${first()}.9`, pid: 1, at: 1, cwd: '/', argv: [] })}\n`,
+  );
   expect(await problems()).toContain(`${first()}.9 was started without a claimed folder`);
 });
 
 test('a dispatch that was acknowledged and is lost', async () => {
   const lost = newId();
-  expect(await problemsAtRest(box, [...ids, lost], { forMs: 0 })).toEqual([`${lost} is among the dispatches, not among the dispatch lines`]);
+  expect(await problemsAtRest(box, [...ids, lost], { forMs: 0 })).toEqual([
+    `${lost} is among the dispatches, not among the dispatch lines`,
+  ]);
   const work = new Work(box, seeded(1));
   work.known.set(lost, { name: 'quick', prompt: '', role: 'research' });
   expect(work.surprises([])).toEqual([`${lost} was acknowledged and is not on record`]);
@@ -90,7 +102,11 @@ test('a line that is missing, and two that contradict each other', async () => {
 
 test('a reservation that is left over, and a sum that drifted', async () => {
   const { reservations, leases, sums } = keys.gate('codex');
-  await redis.hset(reservations, `${first()}.1`, JSON.stringify({ st: 'bound', cost: { five_hour: 1000 }, lane: 'codex', node: 'n' }));
+  await redis.hset(
+    reservations,
+    `${first()}.1`,
+    JSON.stringify({ st: 'bound', cost: { five_hour: 1000 }, lane: 'codex', node: 'n' }),
+  );
   await redis.zadd(leases, Date.now() + 60_000, `${first()}.1`);
   await redis.hincrby(sums, 'inflight', 1);
   await redis.hincrby(sums, 'lane:codex', 1);
@@ -98,9 +114,17 @@ test('a reservation that is left over, and a sum that drifted', async () => {
   mend.push(async () => {
     await redis.hdel(reservations, `${first()}.1`);
     await redis.zrem(leases, `${first()}.1`);
-    for (const [field, by] of [['inflight', -1], ['lane:codex', -1], ['w:five_hour', -1000]] as const) await redis.hincrby(sums, field, by);
+    for (const [field, by] of [
+      ['inflight', -1],
+      ['lane:codex', -1],
+      ['w:five_hour', -1000],
+    ] as const)
+      await redis.hincrby(sums, field, by);
   });
-  expect(await problems()).toEqual([expect.stringMatching(/is bound and its record says succeeded/), `${first()}.1 still holds a reservation: bound`]);
+  expect(await problems()).toEqual([
+    expect.stringMatching(/is bound and its record says succeeded/),
+    `${first()}.1 still holds a reservation: bound`,
+  ]);
   // While it lasts, the audit that goes on all the time sees it as well.
   const audits = new Audits(box.redis(), ['codex'], 8);
   await waitUntil(() => audits.problems.size > 0);
@@ -114,7 +138,9 @@ test('a process that outlived its attempt', async () => {
   const left = spawn('sleep', ['1000'], { env: { ...process.env, CMO_ATTEMPT: `${first()}.1` }, stdio: 'ignore' });
   mend.push(() => killNow(left.pid ?? 0));
   await waitUntil(() => box.marked(first()).length > 0);
-  expect(await problems()).toEqual([expect.stringMatching(new RegExp(`process ${left.pid ?? ''} outlived ${first()}.1`))]);
+  expect(await problems()).toEqual([
+    expect.stringMatching(new RegExp(`process ${left.pid ?? ''} outlived ${first()}.1`)),
+  ]);
 });
 
 test('a folder that nobody delivered', async () => {

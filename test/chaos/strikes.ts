@@ -10,7 +10,15 @@ import { sleep, waitUntil } from '../support/wait-until.js';
 import type { Work } from './work.js';
 
 /** What is struck. Worker and api are one process, the daemon; so one victim stands for both. */
-export const VICTIMS = ['the daemon', 'a supervisor', 'Redis', 'a client', 'everything', 'the subscriptions', 'both lanes'] as const;
+export const VICTIMS = [
+  'the daemon',
+  'a supervisor',
+  'Redis',
+  'a client',
+  'everything',
+  'the subscriptions',
+  'both lanes',
+] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 export type Scene = { box: FlowBox; work: Work; redis: Redis; random: Random };
@@ -46,7 +54,12 @@ export async function strike(victim: Victim, scene: Scene): Promise<string> {
       return 'a client killed';
     }
     case 'everything':
-      if (!kills) return stopped(processesOf(box.folder).map(({ pid }) => pid), Math.min(forMs, 1_200), 'everything');
+      if (!kills)
+        return stopped(
+          processesOf(box.folder).map(({ pid }) => pid),
+          Math.min(forMs, 1_200),
+          'everything',
+        );
       await box.killAll();
       void box.cmo(['up']);
       return 'everything killed';
@@ -67,10 +80,22 @@ export async function strike(victim: Victim, scene: Scene): Promise<string> {
 }
 
 /** What a vendor might say of its accounts' windows. */
-export async function read({ box, redis }: Pick<Scene, 'box' | 'redis'>, accounts: readonly string[], usedPercent: number): Promise<void> {
+export async function read(
+  { box, redis }: Pick<Scene, 'box' | 'redis'>,
+  accounts: readonly string[],
+  usedPercent: number,
+): Promise<void> {
   const gate = openGate(redis, box.settings());
   const now = Date.now();
-  for (const account of accounts) await gate.read({ account, windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: now + 3_600_000, scope: null }], source: 'test', writtenAt: now, readAt: now, plan: null });
+  for (const account of accounts)
+    await gate.read({
+      account,
+      windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: now + 3_600_000, scope: null }],
+      source: 'test',
+      writtenAt: now,
+      readAt: now,
+      plan: null,
+    });
 }
 
 async function stopped(pids: readonly number[], forMs: number, what: string): Promise<string> {
@@ -80,9 +105,14 @@ async function stopped(pids: readonly number[], forMs: number, what: string): Pr
   return `${what} stopped for ${forMs} ms`;
 }
 
-/** One that has not linked its claim yet, if there is any: that lasts for milliseconds, and is where a start could be doubled. */
+/**
+ * One that has not linked its claim yet, if there is any: that
+ * lasts for milliseconds, and is where a start could be doubled.
+ */
 function someSupervisor(box: FlowBox, random: Random): number | null {
-  const leaders = processesOf(box.paths.runs).filter(({ pid, command }) => command.includes('cmo-supervisor') && readStat(pid)?.group === pid);
+  const leaders = processesOf(box.paths.runs).filter(
+    ({ pid, command }) => command.includes('cmo-supervisor') && readStat(pid)?.group === pid,
+  );
   const early = leaders.filter(({ command }) => {
     const folder = /cmo-supervisor (\S+)/.exec(command)?.[1];
     return folder !== undefined && existsSync(folder) && !existsSync(join(folder, 'claim'));
@@ -94,6 +124,10 @@ function someSupervisor(box: FlowBox, random: Random): number | null {
 /** Nothing is down, and no lane is shut: whatever ends now ends by itself. */
 export async function calm(scene: Scene): Promise<void> {
   const { box } = scene;
-  await waitUntil(async () => (await box.cmo(['up'])).code === 0, { what: 'the daemon to be up', timeoutMs: 60_000, everyMs: 200 });
+  await waitUntil(async () => (await box.cmo(['up'])).code === 0, {
+    what: 'the daemon to be up',
+    timeoutMs: 60_000,
+    everyMs: 200,
+  });
   await read(scene, ['codex', 'claude'], 10);
 }

@@ -8,7 +8,10 @@ import { sleep, waitUntil } from '../support/wait-until.js';
 
 type Kind = { name: string; prompt: string; role: 'research' | 'implement'; pin?: 'codex' | 'claude'; fails?: true };
 
-/** What a night is made of: quick and slow, retried, refused, moved to the other vendor, and writers, some of which leave children behind. */
+/**
+ * What a night is made of: quick and slow, retried, refused, moved to
+ * the other vendor, and writers, some of which leave children behind.
+ */
 const KINDS: readonly [Kind, ...Kind[]] = [
   { name: 'quick', prompt: '[[sim:echo]]', role: 'research' },
   { name: 'quick', prompt: '[[sim:echo]]', role: 'research', pin: 'claude' },
@@ -18,7 +21,11 @@ const KINDS: readonly [Kind, ...Kind[]] = [
   { name: 'moved', prompt: '[[codex:usage-limit resets_in=1 times=1 then=echo]] [[claude:echo]]', role: 'research' },
   { name: 'refused', prompt: '[[sim:bad-request]]', role: 'research', fails: true },
   { name: 'writer', prompt: '[[sim:tool cmd="sleep 0.4; echo done"]]', role: 'implement' },
-  { name: 'stray', prompt: `[[sim:tool cmd="${STAND_INS}forks-a-setsid-stray > /dev/null 2>&1; sleep 0.2"]]`, role: 'implement' },
+  {
+    name: 'stray',
+    prompt: `[[sim:tool cmd="${STAND_INS}forks-a-setsid-stray > /dev/null 2>&1; sleep 0.2"]]`,
+    role: 'implement',
+  },
 ];
 
 /** Work that comes in while a box is struck, and what became of it. */
@@ -48,8 +55,22 @@ export class Work {
   private async send(kinds: readonly Kind[]): Promise<void> {
     const { box } = this;
     const wanted = kinds.map((kind) => ({ id: newId(), kind }));
-    const dispatches = wanted.map(({ id, kind: { prompt, role, pin } }, i) => ({ id, prompt: `${i} ${prompt}`, role, cwd: box.work, env: { PATH: box.env['PATH'] ?? '', HOME: box.env['HOME'] ?? '' }, ...(pin && { pin }) }));
-    await waitUntil(() => call<SubmitData>(box.paths.apiSocket, 'POST', '/v1/dispatches', { dispatches }).then(({ ok }) => ok, () => false), { what: 'a submit to be taken', timeoutMs: 60_000, everyMs: 100 });
+    const dispatches = wanted.map(({ id, kind: { prompt, role, pin } }, i) => ({
+      id,
+      prompt: `${i} ${prompt}`,
+      role,
+      cwd: box.work,
+      env: { PATH: box.env['PATH'] ?? '', HOME: box.env['HOME'] ?? '' },
+      ...(pin && { pin }),
+    }));
+    await waitUntil(
+      () =>
+        call<SubmitData>(box.paths.apiSocket, 'POST', '/v1/dispatches', { dispatches }).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { what: 'a submit to be taken', timeoutMs: 60_000, everyMs: 100 },
+    );
     for (const { id, kind } of wanted) this.known.set(id, kind);
   }
 
@@ -84,19 +105,28 @@ export class Work {
       },
       { what: 'all work to end', timeoutMs: 90_000, everyMs: 300 },
     ).catch(async (error: unknown) => {
-      const open = (await this.box.ls()).filter(({ state }) => !isEnded(state)).map(({ id, state, lane, waiting }) => `${id} ${this.known.get(id)?.name ?? ''} ${state} ${lane ?? ''} ${JSON.stringify(waiting)}`);
+      const open = (await this.box.ls())
+        .filter(({ state }) => !isEnded(state))
+        .map(
+          ({ id, state, lane, waiting }) =>
+            `${id} ${this.known.get(id)?.name ?? ''} ${state} ${lane ?? ''} ${JSON.stringify(waiting)}`,
+        );
       throw new Error(`${(error as Error).message}; open: ${open.join('; ')}`);
     });
   }
 
-  /** Ends that nothing which was done to the box explains. Violence may fail what met it three times, or a writer once. */
+  /**
+   * Ends that nothing which was done to the box explains. Violence may fail what met it three times, or a writer once.
+   */
   surprises(rows: readonly DispatchRow[]): string[] {
     const lost = [...this.known.keys()].filter((id) => !rows.some((row) => row.id === id));
     return [
       ...lost.map((id) => `${id} was acknowledged and is not on record`),
       ...rows.flatMap(({ id, state, needsLook }) => {
         const kind = this.known.get(id);
-        const violent = this.box.attemptLines(id).filter(({ outcome }) => outcome === 'interrupted' || outcome === 'lost' || outcome === 'failed').length;
+        const violent = this.box
+          .attemptLines(id)
+          .filter(({ outcome }) => outcome === 'interrupted' || outcome === 'lost' || outcome === 'failed').length;
         if (kind?.fails ? state === 'failed' : state === 'succeeded') return [];
         if (state === 'cancelled' && this.cancelled.has(id)) return [];
         if (state === 'failed' && (needsLook || violent >= 3)) return [];

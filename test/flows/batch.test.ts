@@ -20,7 +20,10 @@ const lines = (...entries: object[]): string => entries.map((entry) => JSON.stri
 type BatchAnswer = { schema: string; ok: boolean; data: BatchData; error?: ErrorBody };
 
 test('a batch of lines is queued whole, in its order, under one name; wait, result and ls know it by that name', async () => {
-  const name = file('night.jsonl', `${lines({ prompt: 'one', role: 'research', contextTokens: 10 }, { prompt: 'two', complexity: 5, labels: { part: 'b' } })}\r\n\r\n${lines({ prompt: 'three [[sim:bad-request]]', 'read-only': true })}\n`);
+  const name = file(
+    'night.jsonl',
+    `${lines({ prompt: 'one', role: 'research', contextTokens: 10 }, { prompt: 'two', complexity: 5, labels: { part: 'b' } })}\r\n\r\n${lines({ prompt: 'three [[sim:bad-request]]', 'read-only': true })}\n`,
+  );
   const submitted = await cmo.cmo(['submit', '--batch', name, '--batch-name', 'night-1', '--length', 's']);
   expect(submitted.code).toBe(0);
   const { data } = JSON.parse(submitted.stdout) as { data: SubmitData & BatchData };
@@ -37,11 +40,23 @@ test('a batch of lines is queued whole, in its order, under one name; wait, resu
   expect(answer.data.dispatches.map(({ dispatchId, ok }) => [dispatchId, ok])).toEqual(ids.map((id, i) => [id, i < 2]));
 
   const result = await cmo.cmo(['result', '--human', '--batch', 'night-1']);
-  expect([result.code, result.stdout.includes('heard: one'), result.stdout.includes('heard: two')]).toEqual([6, true, true]);
+  expect([result.code, result.stdout.includes('heard: one'), result.stdout.includes('heard: two')]).toEqual([
+    6,
+    true,
+    true,
+  ]);
   expect(result.stderr).toContain('batch night-1: 3 dispatches: 2 succeeded, 1 failed');
-  expect((await cmo.ls('--batch', 'night-1')).map(({ id, class: word }) => [id, word])).toEqual([...ids].reverse().map((id) => [id, 'batch']));
+  expect((await cmo.ls('--batch', 'night-1')).map(({ id, class: word }) => [id, word])).toEqual(
+    [...ids].reverse().map((id) => [id, 'batch']),
+  );
   const [one, two, three] = await Promise.all(ids.map((id) => cmo.show(id)));
-  expect(one?.record.request).toMatchObject({ role: 'research', contextTokens: 10, length: 's', maxWaitMs: null, batch: 'night-1' });
+  expect(one?.record.request).toMatchObject({
+    role: 'research',
+    contextTokens: 10,
+    length: 's',
+    maxWaitMs: null,
+    batch: 'night-1',
+  });
   expect(two?.record.request).toMatchObject({ complexity: 5, labels: { part: 'b' }, length: 's' });
   expect(three?.record.request).toMatchObject({ readOnly: true });
 });
@@ -55,25 +70,87 @@ test('run takes a folder of dispatch files, waits for all and exits 0 when all s
   const answer = JSON.parse(ran.stdout) as BatchAnswer;
   expect([ran.code, answer.ok, answer.data.census.succeeded]).toEqual([0, true, 2]);
   expect(answer.data.batch).toMatch(/^tasks-[0-9a-z]{8}$/);
-  expect(answer.data.dispatches.map(({ result }) => /heard: (\w+)/.exec(result ?? '')?.[1])).toEqual(['first', 'second']);
+  expect(answer.data.dispatches.map(({ result }) => /heard: (\w+)/.exec(result ?? '')?.[1])).toEqual([
+    'first',
+    'second',
+  ]);
   expect(ran.stderr).toContain('2 dispatches: 2 succeeded');
 });
 
 test.each([
-  ['no JSON', '{"prompt": "a"}\n{"prompt": "b",}\n', 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:2: saw no JSON (a comma stands before this })'],
-  ['an unknown key', lines({ prompt: 'a' }, {}, { prompt: 'b', rol: 'judge' }), 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:3 rol: saw an unknown key', 'nearest: role', 'bad.jsonl:2 prompt: saw no task'],
-  ['a key twice', '{"prompt": "a", "role": "judge", "role": "review"}', 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:1 role: saw a key that stands twice'],
-  ['one key in two spellings', lines({ prompt: 'a', contextTokens: 1, 'context-tokens': 2 }), 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:1 context-tokens: saw a key that stands twice'],
-  ['a wrong value', lines({ prompt: 'a' }, { prompt: 'b', complexity: '9' }), 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:2 complexity: saw "9"; allowed: a whole number 1..5; nearest: 5'],
-  ['an unknown lane', lines({ prompt: 'a', pin: 'codx' }), 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:1 pin: saw "codx"', 'nearest: codex'],
-  ['a prompt file that is not there', lines({ 'prompt-file': 'none.md' }), 'CMO_E_USAGE', "bad.jsonl:1 prompt-file: the file can't be read"],
-  ['a folder that is not there', lines({ prompt: 'a' }, { prompt: 'b', cwd: 'none' }), 'CMO_E_CWD', 'bad.jsonl:2: the working directory does not exist'],
-  ['full access', lines({ prompt: 'a', fullAccess: true }), 'CMO_E_NOT_PERMITTED', 'bad.jsonl:1 full-access is not allowed here'],
+  [
+    'no JSON',
+    '{"prompt": "a"}\n{"prompt": "b",}\n',
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:2: saw no JSON (a comma stands before this })',
+  ],
+  [
+    'an unknown key',
+    lines({ prompt: 'a' }, {}, { prompt: 'b', rol: 'judge' }),
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:3 rol: saw an unknown key',
+    'nearest: role',
+    'bad.jsonl:2 prompt: saw no task',
+  ],
+  [
+    'a key twice',
+    '{"prompt": "a", "role": "judge", "role": "review"}',
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:1 role: saw a key that stands twice',
+  ],
+  [
+    'one key in two spellings',
+    lines({ prompt: 'a', contextTokens: 1, 'context-tokens': 2 }),
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:1 context-tokens: saw a key that stands twice',
+  ],
+  [
+    'a wrong value',
+    lines({ prompt: 'a' }, { prompt: 'b', complexity: '9' }),
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:2 complexity: saw "9"; allowed: a whole number 1..5; nearest: 5',
+  ],
+  [
+    'an unknown lane',
+    lines({ prompt: 'a', pin: 'codx' }),
+    'CMO_E_UNKNOWN_VALUE',
+    'bad.jsonl:1 pin: saw "codx"',
+    'nearest: codex',
+  ],
+  [
+    'a prompt file that is not there',
+    lines({ 'prompt-file': 'none.md' }),
+    'CMO_E_USAGE',
+    "bad.jsonl:1 prompt-file: the file can't be read",
+  ],
+  [
+    'a folder that is not there',
+    lines({ prompt: 'a' }, { prompt: 'b', cwd: 'none' }),
+    'CMO_E_CWD',
+    'bad.jsonl:2: the working directory does not exist',
+  ],
+  [
+    'full access',
+    lines({ prompt: 'a', fullAccess: true }),
+    'CMO_E_NOT_PERMITTED',
+    'bad.jsonl:1 full-access is not allowed here',
+  ],
   ['a list', '[{"prompt": "a"}]', 'CMO_E_UNKNOWN_VALUE', 'bad.jsonl:1: saw [{"prompt":"a"}]; allowed: a JSON object'],
   ['nothing', '\n\n', 'CMO_E_USAGE', 'bad.jsonl holds no task'],
   ['too much', `${lines({ prompt: 'a' })}\n`.repeat(1001), 'CMO_E_USAGE', 'holds 1001 tasks; allowed: at most 1000'],
-  ['a review of nothing, which only the daemon can tell', lines({ prompt: 'a' }, { prompt: 'b', reviewOf: 'd-01JE0000000000000000000000' }), 'CMO_E_NO_DISPATCH', 'bad.jsonl:2 is refused for it', 'none of the 2 was recorded'],
-  ['a schema that is none, which only the daemon can tell', lines({ prompt: 'a' }, { prompt: 'b', schema: 'odd.json' }), 'CMO_E_SCHEMA_FILE', 'bad.jsonl:2 is refused for it'],
+  [
+    'a review of nothing, which only the daemon can tell',
+    lines({ prompt: 'a' }, { prompt: 'b', reviewOf: 'd-01JE0000000000000000000000' }),
+    'CMO_E_NO_DISPATCH',
+    'bad.jsonl:2 is refused for it',
+    'none of the 2 was recorded',
+  ],
+  [
+    'a schema that is none, which only the daemon can tell',
+    lines({ prompt: 'a' }, { prompt: 'b', schema: 'odd.json' }),
+    'CMO_E_SCHEMA_FILE',
+    'bad.jsonl:2 is refused for it',
+  ],
 ])('with %s nothing of a batch is queued, and its line is named', async (_what, text, code, ...says) => {
   file('bad.jsonl', text);
   file('odd.json', '{"type": "nonsense"}');

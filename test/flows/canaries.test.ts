@@ -25,7 +25,13 @@ const CANARY = {
 
 let box: FlowBox;
 beforeEach(() => {
-  box = openFlow({ env: { GIT_AUTHOR_NAME: CANARY.allowed, CLAUDE_CODE_OAUTH_TOKEN: CANARY.login, HTTPS_PROXY: `http://person:${CANARY.proxy}@127.0.0.1:9` } });
+  box = openFlow({
+    env: {
+      GIT_AUTHOR_NAME: CANARY.allowed,
+      CLAUDE_CODE_OAUTH_TOKEN: CANARY.login,
+      HTTPS_PROXY: `http://person:${CANARY.proxy}@127.0.0.1:9`,
+    },
+  });
   writeSettings();
 });
 afterEach(() => box.close());
@@ -33,15 +39,27 @@ afterEach(() => box.close());
 type Lane = { env: Record<string, string>; allowEndpoint?: boolean; kind?: string; vendor?: string; command?: string };
 
 function writeSettings(): void {
-  const config = JSON.parse(readFileSync(box.configFile, 'utf8')) as { lanes: Record<'codex' | 'claude', Lane> & Record<string, Lane> };
-  Object.assign(config.lanes.codex.env, { SOME_KEY: CANARY.lane, OPENAI_BASE_URL: `http://person:${CANARY.url}@127.0.0.1:9/v1?key=${CANARY.url}` });
+  const config = JSON.parse(readFileSync(box.configFile, 'utf8')) as {
+    lanes: Record<'codex' | 'claude', Lane> & Record<string, Lane>;
+  };
+  Object.assign(config.lanes.codex.env, {
+    SOME_KEY: CANARY.lane,
+    OPENAI_BASE_URL: `http://person:${CANARY.url}@127.0.0.1:9/v1?key=${CANARY.url}`,
+  });
   Object.assign(config.lanes.claude.env, { ANTHROPIC_CUSTOM_HEADERS: `x-key: ${CANARY.lane}` });
   config.lanes.claude.allowEndpoint = true;
   const shouts = join(box.folder, 'bin', 'shouts');
-  writeFileSync(shouts, '#!/bin/sh\necho "refused: $PERSONS_KEY $SOME_KEY $GIT_AUTHOR_NAME $HTTPS_PROXY $CLAUDE_CODE_OAUTH_TOKEN, asked: $(cat)" >&2\nexit 1\n', { mode: 0o755 });
+  writeFileSync(
+    shouts,
+    '#!/bin/sh\necho "refused: $PERSONS_KEY $SOME_KEY $GIT_AUTHOR_NAME $HTTPS_PROXY $CLAUDE_CODE_OAUTH_TOKEN, asked: $(cat)" >&2\nexit 1\n',
+    { mode: 0o755 },
+  );
   config.lanes['shouts'] = { kind: 'codex', vendor: 'openai', command: shouts, env: { ...config.lanes.codex.env } };
   writeFileSync(box.configFile, JSON.stringify(config));
-  const claude = { env: { ANTHROPIC_API_KEY: CANARY.settings, ANTHROPIC_BASE_URL: `http://${CANARY.settings}@127.0.0.1:9` }, apiKeyHelper: `echo ${CANARY.settings}` };
+  const claude = {
+    env: { ANTHROPIC_API_KEY: CANARY.settings, ANTHROPIC_BASE_URL: `http://${CANARY.settings}@127.0.0.1:9` },
+    apiKeyHelper: `echo ${CANARY.settings}`,
+  };
   for (const [folder, name, text] of [
     ['home/.claude', 'settings.json', JSON.stringify(claude)],
     ['claude-home', 'settings.json', JSON.stringify(claude)],
@@ -61,12 +79,24 @@ async function everythingThatHappens(): Promise<string[]> {
   const say = (what: string): string => `${CANARY.prompt} ${what}`;
   const ids: string[] = [];
   const go = join(box.folder, 'go');
-  for (const kind of ['echo', 'bad-request', 'no-model']) ids.push(await box.submit(say(`[[sim:${kind}]]`), ...variable));
+  for (const kind of ['echo', 'bad-request', 'no-model'])
+    ids.push(await box.submit(say(`[[sim:${kind}]]`), ...variable));
   for (const id of ids) await box.wait(id);
   // A CLI that prints what it was given, as some do of a key that is refused.
-  const shouts = await box.submit(say('[[sim:echo]]'), ...variable, '--pin', 'shouts', '--read-only', '--attempts', '1');
+  const shouts = await box.submit(
+    say('[[sim:echo]]'),
+    ...variable,
+    '--pin',
+    'shouts',
+    '--read-only',
+    '--attempts',
+    '1',
+  );
   await box.wait(shouts);
-  expect(box.linesOf(shouts)[0]).toMatchObject({ outcome: 'failed', words: expect.stringMatching(/\[PERSONS_KEY\] \[SOME_KEY\] .*asked: \[prompt\]/) as string });
+  expect(box.linesOf(shouts)[0]).toMatchObject({
+    outcome: 'failed',
+    words: expect.stringMatching(/\[PERSONS_KEY\] \[SOME_KEY\] .*asked: \[prompt\]/) as string,
+  });
   ids.push(shouts);
   // Closes the lane, so what follows is sent to the other.
   ids.push(await box.submit(say('[[sim:auth-expired]]'), ...variable, '--pin', 'codex', '--max-wait', '1'));
@@ -74,9 +104,13 @@ async function everythingThatHappens(): Promise<string[]> {
   const cancelled = await box.submit(say('[[sim:hang]]'), ...variable, '--pin', 'claude');
   const interrupted = await box.submit(say(untilThere(go)), ...variable, '--pin', 'claude');
   const adopted = await box.submit(say(untilThere(go)), ...variable, '--pin', 'claude');
-  await waitUntil(() => [cancelled, interrupted, adopted].every((id) => box.starts()[`${id}.1`] === 1), { what: 'three agents to run' });
+  await waitUntil(() => [cancelled, interrupted, adopted].every((id) => box.starts()[`${id}.1`] === 1), {
+    what: 'three agents to run',
+  });
   // What everybody on the box may read: command lines of whatever runs, but for the agents' own children.
-  expect(processesOf(box.folder).filter(({ command }) => !command.startsWith('sh -c until') && holds(command).length > 0)).toEqual([]);
+  expect(
+    processesOf(box.folder).filter(({ command }) => !command.startsWith('sh -c until') && holds(command).length > 0),
+  ).toEqual([]);
   await box.cmo(['cancel', cancelled]);
   await killNow(box.runPids(`${interrupted}.1`).supervisor);
   await Promise.all([box.killDaemon(), box.killRedis()]);
@@ -91,7 +125,9 @@ function holds(text: string): string[] {
 }
 
 function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  );
 }
 
 type Found = Record<string, string[]>;
@@ -102,8 +138,8 @@ function add(found: Found, place: string, text: string): void {
 }
 
 /**
- * Which canaries stand in which folder of the state folder. What a CLI printed is its own, kept as it came; Redis' files are
- * compressed: it is asked itself.
+ * Which canaries stand in which folder of the state folder. What a CLI printed is its own, kept as it came; Redis'
+ * files are compressed: it is asked itself.
  */
 function inFiles(): Found {
   const found: Found = {};
@@ -147,8 +183,13 @@ test('no log, receipt or listing says a word of a prompt, an environment or a se
   const refused = await box.cmo(['run', '--env', `OPENAI_API_KEY=${CANARY.refused}`], { input: CANARY.prompt });
   expect(refused.code).toBe(2);
   // What no client of ours would send is quoted to nobody but its sender.
-  for (const junk of [{ id: newId(), prompt: [CANARY.prompt], cwd: box.work, env: { 'NO NAME': CANARY.variable } }, CANARY.prompt]) {
-    expect(await call(box.paths.apiSocket, 'POST', '/v1/dispatches', { dispatches: [junk] })).toMatchObject({ ok: false });
+  for (const junk of [
+    { id: newId(), prompt: [CANARY.prompt], cwd: box.work, env: { 'NO NAME': CANARY.variable } },
+    CANARY.prompt,
+  ]) {
+    expect(await call(box.paths.apiSocket, 'POST', '/v1/dispatches', { dispatches: [junk] })).toMatchObject({
+      ok: false,
+    });
   }
 
   const told = [refused.stdout + refused.stderr];
@@ -162,6 +203,10 @@ test('no log, receipt or listing says a word of a prompt, an environment or a se
   expect(told.filter((text) => holds(text).length > 0)).toEqual([]);
 
   expect(inFiles()).toEqual({ runs: ['prompt'] });
-  expect(await inRedis(box.redis())).toEqual({ 'cmo:d:ID:env': ['allowed', 'login', 'proxy', 'variable'], 'cmo:d:ID:prompt': ['prompt'], 'cmo:d:ID:result': ['prompt'] });
+  expect(await inRedis(box.redis())).toEqual({
+    'cmo:d:ID:env': ['allowed', 'login', 'proxy', 'variable'],
+    'cmo:d:ID:prompt': ['prompt'],
+    'cmo:d:ID:result': ['prompt'],
+  });
   expect(await problemsAtRest(box, ids)).toEqual([]);
 }, 120_000);

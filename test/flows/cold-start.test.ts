@@ -17,7 +17,9 @@ function logged(message: string): number {
 test('64 cmo run at once on a cold home start one daemon and one Redis, run ten at a time, and all succeed', async () => {
   box = openFlow({ config: { slots: { account: 10, node: 16, dark: 10 } } });
   const go = join(box.folder, 'go');
-  const clients = Array.from({ length: 64 }, (_, n) => box.start(['run', '--pin', 'codex'], { input: untilThere(go, `answer-${n}.`) }));
+  const clients = Array.from({ length: 64 }, (_, n) =>
+    box.start(['run', '--pin', 'codex'], { input: untilThere(go, `answer-${n}.`) }),
+  );
   // All have arrived, and as many run as may: from here on only the ends of some let others start.
   await waitUntil(
     async () => {
@@ -37,7 +39,12 @@ test('64 cmo run at once on a cold home start one daemon and one Redis, run ten 
   const envelopes = ran.map(({ stdout }) => JSON.parse(stdout) as Envelope);
   expect(envelopes.map(({ result }, n) => result?.includes(`answer-${n}.`))).toEqual(ran.map(() => true));
   expect(box.peak()).toBe(10);
-  expect(await problemsAtRest(box, envelopes.map(({ dispatchId }) => dispatchId))).toEqual([]);
+  expect(
+    await problemsAtRest(
+      box,
+      envelopes.map(({ dispatchId }) => dispatchId),
+    ),
+  ).toEqual([]);
   expect([logged('ready'), logged('private Redis started')]).toEqual([1, 1]);
   expect([box.daemon(), box.redisPid()]).toEqual([daemon, redis]);
 }, 150_000);
@@ -48,7 +55,11 @@ test.each([
 ])('two cmo up at once %s: one daemon, one Redis, nothing lost', async (_when, removed) => {
   box = openFlow({ config: { slots: { account: 1, node: 8, dark: 1 } } });
   const go = join(box.folder, 'go');
-  const ids = [await box.submit(untilThere(go), '--pin', 'codex'), await box.submit('waits', '--pin', 'codex'), await box.submit('[[sim:echo]]', '--pin', 'claude')];
+  const ids = [
+    await box.submit(untilThere(go), '--pin', 'codex'),
+    await box.submit('waits', '--pin', 'codex'),
+    await box.submit('[[sim:echo]]', '--pin', 'claude'),
+  ];
   await waitUntil(() => box.ledger().length >= 3, { what: 'one agent to run and one to have ended' });
   const [daemon, redis] = [box.daemon(), box.redisPid()];
   await box.killDaemon();

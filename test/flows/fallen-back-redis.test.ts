@@ -12,7 +12,15 @@ afterEach(() => box.close());
 async function read(usedPercent: number): Promise<void> {
   const gate = openGate(box.redis(), box.settings());
   const now = Date.now();
-  for (const account of gate.accounts()) await gate.read({ account, windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: now + 3_600_000, scope: null }], source: 'test', writtenAt: now, readAt: now, plan: null });
+  for (const account of gate.accounts())
+    await gate.read({
+      account,
+      windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: now + 3_600_000, scope: null }],
+      source: 'test',
+      writtenAt: now,
+      readAt: now,
+      plan: null,
+    });
 }
 
 test('a Redis that comes back with less than it acknowledged starts nothing twice: the files say what ran and what it came to', async () => {
@@ -20,12 +28,20 @@ test('a Redis that comes back with less than it acknowledged starts nothing twic
   await box.up();
   await read(96);
   const go = join(box.folder, 'go');
-  const running = [await box.submit(untilThere(go), '--pin', 'codex'), await box.submit(untilThere(go), '--pin', 'claude')];
-  const done = [await box.submit('[[sim:echo text=done]]', '--pin', 'codex'), await box.submit('[[sim:bad-request]]', '--pin', 'claude')];
+  const running = [
+    await box.submit(untilThere(go), '--pin', 'codex'),
+    await box.submit(untilThere(go), '--pin', 'claude'),
+  ];
+  const done = [
+    await box.submit('[[sim:echo text=done]]', '--pin', 'codex'),
+    await box.submit('[[sim:bad-request]]', '--pin', 'claude'),
+  ];
   // Everything is on record and nothing was started: what a torn file, or an old copy of it, may hold.
   const data = join(box.paths.redis, 'appendonlydir');
   const old = join(box.folder, 'old');
-  await waitUntil(async () => (await box.redis().info('persistence')).includes('aof_rewrite_in_progress:0'), { what: 'the file of Redis to be whole' });
+  await waitUntil(async () => (await box.redis().info('persistence')).includes('aof_rewrite_in_progress:0'), {
+    what: 'the file of Redis to be whole',
+  });
   cpSync(data, old, { recursive: true });
   await read(10);
   for (const id of done) await box.wait(id);

@@ -9,9 +9,22 @@ import { openCmo, type Cmo, type CmoOptions } from '../support/cmo.js';
 export const STAND_INS = new URL('../fixtures/bin/', import.meta.url).pathname;
 
 /** Clocks that a flow only waits for, made short. The others are the defaults: what a person's box does. */
-const QUICK = { sweepMs: 300, heartbeatMs: 500, lockMs: 1_500, stalledMs: 1_000, killGraceMs: 1_000, ticketRepairMs: 1_000, owedRepairMs: 1_000 };
+const QUICK = {
+  sweepMs: 300,
+  heartbeatMs: 500,
+  lockMs: 1_500,
+  stalledMs: 1_000,
+  killGraceMs: 1_000,
+  ticketRepairMs: 1_000,
+  owedRepairMs: 1_000,
+};
 
-export type RunFolder = { id: string; folder: string; where: 'runs' | 'done'; /** By a supervisor. */ claimed: boolean };
+export type RunFolder = {
+  id: string;
+  folder: string;
+  where: 'runs' | 'done';
+  /** By a supervisor. */ claimed: boolean;
+};
 
 /** A scratch box with room for eight agents, and a look into its files and its Redis. */
 export type FlowBox = Cmo & {
@@ -31,7 +44,15 @@ export type FlowBox = Cmo & {
 
 export function openFlow(options: CmoOptions = {}): FlowBox {
   const { timing, ...config } = options.config ?? {};
-  const box = openCmo({ ...options, config: { slots: { account: 8, node: 8, dark: 8 }, holdBack: { slots: 0, points: 0 }, ...config, timing: { ...QUICK, ...(timing as object | undefined) } } });
+  const box = openCmo({
+    ...options,
+    config: {
+      slots: { account: 8, node: 8, dark: 8 },
+      holdBack: { slots: 0, points: 0 },
+      ...config,
+      timing: { ...QUICK, ...(timing as object | undefined) },
+    },
+  });
   const paths = pathsOf(box.env, { home: box.env['HOME'] ?? '', temp: box.folder });
   const clients: Redis[] = [];
   const only = (pids: number[], what: string): number => {
@@ -49,7 +70,10 @@ export function openFlow(options: CmoOptions = {}): FlowBox {
     },
     redis() {
       const url = box.env['CMO_REDIS_URL'];
-      const client = url === undefined ? new Redis({ path: paths.redisSocket, maxRetriesPerRequest: null }) : connect({ url }, 'worker', 'test');
+      const client =
+        url === undefined
+          ? new Redis({ path: paths.redisSocket, maxRetriesPerRequest: null })
+          : connect({ url }, 'worker', 'test');
       client.on('error', () => undefined);
       clients.push(client);
       return client;
@@ -97,7 +121,9 @@ function isClaimed(folder: string): boolean {
   }
 }
 
-/** A prompt whose agent works until the file is there, then answers. It needs write access: a reader's tool is not run. */
+/**
+ * A prompt whose agent works until the file is there, then answers. It needs write access: a reader's tool is not run.
+ */
 export function untilThere(file: string, answer = 'released'): string {
   return `[[sim:tool cmd="until [ -e ${file} ]; do sleep 0.1; done; echo ${answer}"]]`;
 }

@@ -16,8 +16,8 @@ afterEach(() => box.close());
 type Held = { id: string; supervisor: number };
 
 /**
- * Stops a supervisor between its first instruction and its claim. That lasts a few milliseconds, so new processes are looked for
- * without a pause, and one that was met too late is let go and the next dispatch's is tried.
+ * Stops a supervisor between its first instruction and its claim. That lasts a few milliseconds, so new processes are
+ * looked for without a pause, and one that was met too late is let go and the next dispatch's is tried.
  * @returns the one that was held, and all dispatches that it took
  */
 async function holdBeforeClaim(): Promise<Held & { ids: string[] }> {
@@ -39,11 +39,14 @@ async function holdBeforeClaim(): Promise<Held & { ids: string[] }> {
 /** It leads a group of its own; a command that it is about to start looks like it, and belongs to that group. */
 async function nextSupervisor(): Promise<number> {
   const known = new Set(readdirSync('/proc'));
-  for (const until = performance.now() + 20_000; performance.now() < until; ) {
+  for (const until = performance.now() + 20_000; performance.now() < until;) {
     for (const entry of readdirSync('/proc')) {
       if (known.has(entry)) continue;
       const command = commandOf(entry);
-      const group = command.includes('cmo-supervisor') && command.includes(box.paths.runs) ? readStat(Number(entry))?.group : undefined;
+      const group =
+        command.includes('cmo-supervisor') && command.includes(box.paths.runs)
+          ? readStat(Number(entry))?.group
+          : undefined;
       if (group !== undefined) return group;
       // Still a copy of its parent: its own program comes next.
       if (!command.includes('daemon.mjs')) known.add(entry);

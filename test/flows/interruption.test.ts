@@ -18,13 +18,22 @@ const LEAVES_A_STRAY = `[[sim:tool cmd="${STAND_INS}forks-a-setsid-stray; sleep 
 
 type Agents = { readers: string[]; writer: string; stray: number };
 
-/** One reader on each vendor, one of which only SIGKILL ends; and a writer with a stray. None has a session to go on with. */
+/**
+ * One reader on each vendor, one of which only SIGKILL ends; and
+ * a writer with a stray. None has a session to go on with.
+ */
 async function threeAgents(): Promise<Agents> {
-  const readers = [await box.submit(HANGS_ONCE, '--role', 'research', '--pin', 'codex'), await box.submit(HANGS_ONCE, '--read-only', '--pin', 'claude')];
+  const readers = [
+    await box.submit(HANGS_ONCE, '--role', 'research', '--pin', 'codex'),
+    await box.submit(HANGS_ONCE, '--read-only', '--pin', 'claude'),
+  ];
   const writer = await box.submit(LEAVES_A_STRAY, '--role', 'implement', '--pin', 'codex');
   await waitUntil(() => box.ledger().length === 3, { what: 'three agents to run' });
-  const { pid } = await waitUntil(() => box.marked(writer).find(({ command }) => command === 'sleep 1000000'), { what: 'the stray' });
-  for (const sessions of ['codex-home/sessions', 'claude-home/projects']) rmSync(join(box.folder, sessions), { recursive: true, force: true });
+  const { pid } = await waitUntil(() => box.marked(writer).find(({ command }) => command === 'sleep 1000000'), {
+    what: 'the stray',
+  });
+  for (const sessions of ['codex-home/sessions', 'claude-home/projects'])
+    rmSync(join(box.folder, sessions), { recursive: true, force: true });
   return { readers, writer, stray: pid };
 }
 
@@ -32,7 +41,10 @@ async function killSupervisors({ readers, writer }: Agents): Promise<void> {
   await Promise.all([...readers, writer].map((id) => killNow(box.runPids(`${id}.1`).supervisor)));
 }
 
-/** Daemon, Redis, supervisors, their CLIs and those CLIs' children; the stray lives on, as one in a container of its own would. */
+/**
+ * Daemon, Redis, supervisors, their CLIs and those CLIs' children;
+ * the stray lives on, as one in a container of its own would.
+ */
 async function killEverythingElse({ stray }: Agents): Promise<void> {
   const pids = processesOf(box.folder).flatMap(({ pid }) => (pid === stray ? [] : [pid]));
   for (const pid of pids) signal(pid, 'SIGKILL');
@@ -44,28 +56,40 @@ async function killEverythingElse({ stray }: Agents): Promise<void> {
 test.each([
   ['every supervisor', killSupervisors],
   ['everything at once', killEverythingElse],
-])('after a kill -9 of %s each attempt is told once as interrupted; a reader is run again, a writer waits for a look', async (_victims, kill) => {
-  const agents = await threeAgents();
-  await kill(agents);
-  const { readers, writer, stray } = agents;
-  const ended = await Promise.all([...readers, writer].map((id) => box.cmo(['wait', id])));
-  expect(ended.map(({ code }) => code)).toEqual([0, 0, 1]);
-  expect(await problemsAtRest(box, [...readers, writer])).toEqual([]);
+])(
+  'after a kill -9 of %s each attempt is told once as interrupted; a reader is run again, a writer waits for a look',
+  async (_victims, kill) => {
+    const agents = await threeAgents();
+    await kill(agents);
+    const { readers, writer, stray } = agents;
+    const ended = await Promise.all([...readers, writer].map((id) => box.cmo(['wait', id])));
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 1]);
+    expect(await problemsAtRest(box, [...readers, writer])).toEqual([]);
 
-  for (const id of readers) {
-    expect((await box.wait(id)).result).toBe('the second one answered');
-    const [first, second, whole, ...more] = box.linesOf(id);
-    expect(first).toMatchObject({ id: `${id}.1`, access: 'read', outcome: 'interrupted' });
-    expect(second).toMatchObject({ id: `${id}.2`, outcome: 'ok' });
-    expect(whole).toMatchObject({ kind: 'dispatch', state: 'succeeded', answeredBy: `${id}.2` });
+    for (const id of readers) {
+      expect((await box.wait(id)).result).toBe('the second one answered');
+      const [first, second, whole, ...more] = box.linesOf(id);
+      expect(first).toMatchObject({ id: `${id}.1`, access: 'read', outcome: 'interrupted' });
+      expect(second).toMatchObject({ id: `${id}.2`, outcome: 'ok' });
+      expect(whole).toMatchObject({ kind: 'dispatch', state: 'succeeded', answeredBy: `${id}.2` });
+      expect(more).toEqual([]);
+    }
+    expect(await box.wait(writer)).toMatchObject({
+      ok: false,
+      state: 'failed',
+      needsLook: true,
+      error: { code: 'CMO_E_NEEDS_LOOK' },
+    });
+    const [only, whole, ...more] = box.linesOf(writer);
+    expect(only).toMatchObject({ id: `${writer}.1`, access: 'write', outcome: 'interrupted' });
+    expect(whole).toMatchObject({ kind: 'dispatch', state: 'failed', needsLook: true, answeredBy: null });
     expect(more).toEqual([]);
-  }
-  expect(await box.wait(writer)).toMatchObject({ ok: false, state: 'failed', needsLook: true, error: { code: 'CMO_E_NEEDS_LOOK' } });
-  const [only, whole, ...more] = box.linesOf(writer);
-  expect(only).toMatchObject({ id: `${writer}.1`, access: 'write', outcome: 'interrupted' });
-  expect(whole).toMatchObject({ kind: 'dispatch', state: 'failed', needsLook: true, answeredBy: null });
-  expect(more).toEqual([]);
 
-  expect(isAlive(stray)).toBe(false);
-  expect(box.starts()).toEqual(Object.fromEntries([...readers.flatMap((id) => [`${id}.1`, `${id}.2`]), `${writer}.1`].map((attempt) => [attempt, 1])));
-});
+    expect(isAlive(stray)).toBe(false);
+    expect(box.starts()).toEqual(
+      Object.fromEntries(
+        [...readers.flatMap((id) => [`${id}.1`, `${id}.2`]), `${writer}.1`].map((attempt) => [attempt, 1]),
+      ),
+    );
+  },
+);

@@ -56,7 +56,8 @@ test('Ctrl-C cancels cmo run and ends its whole tree, strays that ignore TERM to
   const strays = `${STAND_INS}forks-a-setsid-stray; ${STAND_INS}leaves-strays-in-its-group; sleep 2000000`;
   const { client, id } = await running(`[[sim:tool cmd="${strays}"]]`);
   // Two strays that carry the mark and one that has no environment, beside the agent's own sleep.
-  const sleeping = (): number[] => processesOf(box.folder).flatMap(({ pid, command }) => (/^sleep [12]000000$/.test(command) ? [pid] : []));
+  const sleeping = (): number[] =>
+    processesOf(box.folder).flatMap(({ pid, command }) => (/^sleep [12]000000$/.test(command) ? [pid] : []));
   await waitUntil(() => sleeping().length === 4, { what: 'the strays' });
   client.child.kill('SIGINT');
   const ran = await client.ended;

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { processesWith } from '../support/processes.js';
@@ -14,10 +23,16 @@ afterEach(() => box.close());
 
 /** A reader that hangs the first time, and a writer at work; neither has a session to go on with. */
 async function twoAgents(): Promise<{ reader: string; writer: string }> {
-  const reader = await box.submit('[[sim:hang times=1 then=echo text="the second one answered"]]', '--read-only', '--pin', 'codex');
+  const reader = await box.submit(
+    '[[sim:hang times=1 then=echo text="the second one answered"]]',
+    '--read-only',
+    '--pin',
+    'codex',
+  );
   const writer = await box.submit('[[sim:tool cmd="sleep 2000000"]]', '--role', 'implement', '--pin', 'claude');
   await waitUntil(() => box.ledger().length === 2, { what: 'two agents to run' });
-  for (const sessions of ['codex-home/sessions', 'claude-home/projects']) rmSync(join(box.folder, sessions), { recursive: true, force: true });
+  for (const sessions of ['codex-home/sessions', 'claude-home/projects'])
+    rmSync(join(box.folder, sessions), { recursive: true, force: true });
   return { reader, writer };
 }
 
@@ -48,7 +63,14 @@ test('a run folder that can not be read any more is set aside for a look, and it
 test.each<[string, (folder: string) => void]>([
   ['holds a folder where its exit record belongs', (folder) => mkdirSync(join(folder, 'exit.json'))],
   ['has become a file', (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'mine'))],
-  ['has become a link', (folder) => (renameSync(folder, `${folder}-moved`), mkdirSync(`${folder}-empty`), symlinkSync(`${folder}-empty`, folder))],
+  [
+    'has become a link',
+    (folder) => (
+      renameSync(folder, `${folder}-moved`),
+      mkdirSync(`${folder}-empty`),
+      symlinkSync(`${folder}-empty`, folder)
+    ),
+  ],
 ])('an agent whose run folder %s is ended and told as interrupted, while the daemon works on', async (_what, spoil) => {
   const { reader, writer } = await twoAgents();
   for (const id of [reader, writer]) spoil(join(box.paths.runs, `${id}.1`));
@@ -61,13 +83,15 @@ test('whatever lies among the run folders, a daemon starts and works', async () 
   await box.killDaemon();
   const id = (n: number): string => `d-01JE000000000000000000000${n}.1`;
   const at = (name: string): string => join(box.paths.runs, name);
-  for (const name of ['junk', 'd-1', 'd-01JE0000000000000000000000', `${id(0)}`, `${id(0)}x`, ' ', 'a\nb', '.new-x']) mkdirSync(at(name), { recursive: true });
+  for (const name of ['junk', 'd-1', 'd-01JE0000000000000000000000', `${id(0)}`, `${id(0)}x`, ' ', 'a\nb', '.new-x'])
+    mkdirSync(at(name), { recursive: true });
   writeFileSync(at(id(1)), 'a file');
   symlinkSync(box.folder, at(id(2)));
   symlinkSync(at(id(3)), at(id(3)));
   mkdirSync(at(join(id(4), 'exit.json')), { recursive: true });
   mkdirSync(at(id(5)));
-  for (const name of ['claim', 'run.json', 'exit.json', 'plan.json', 'receipt.json']) writeFileSync(at(join(id(5), name)), '{"half');
+  for (const name of ['claim', 'run.json', 'exit.json', 'plan.json', 'receipt.json'])
+    writeFileSync(at(join(id(5), name)), '{"half');
   await box.up();
   expect(await box.run('hello', '--read-only')).toMatchObject({ ok: true });
   expect(readdirSync(at('broken')).length).toBeGreaterThanOrEqual(4);
@@ -76,7 +100,8 @@ test('whatever lies among the run folders, a daemon starts and works', async () 
 test('folders of receipts, logs, blobs and sockets that are removed under a daemon come back, and what runs is delivered', async () => {
   const id = await box.submit('[[sim:slow seconds=2]]', '--read-only');
   await waitUntil(() => box.ledger().length === 1, { what: 'the agent to run' });
-  for (const folder of [box.paths.receipts, box.paths.logs, box.paths.blobs, box.paths.sockets]) rmSync(folder, { recursive: true, maxRetries: 10 });
+  for (const folder of [box.paths.receipts, box.paths.logs, box.paths.blobs, box.paths.sockets])
+    rmSync(folder, { recursive: true, maxRetries: 10 });
   expect(await box.wait(id)).toMatchObject({ ok: true });
   expect(await box.run('and another', '--read-only')).toMatchObject({ ok: true });
   expect(existsSync(box.paths.receipts)).toBe(true);

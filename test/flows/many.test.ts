@@ -14,14 +14,24 @@ afterEach(() => box.close());
 
 async function submitBatch(name: string, prompts: string[]): Promise<void> {
   const file = join(box.work, `${name}.jsonl`);
-  writeFileSync(file, prompts.map((prompt, i) => JSON.stringify({ prompt, role: 'research', label: `n=${i}` })).join('\n'));
+  writeFileSync(
+    file,
+    prompts.map((prompt, i) => JSON.stringify({ prompt, role: 'research', label: `n=${i}` })).join('\n'),
+  );
   const { code, stderr } = await box.cmo(['submit', '--batch', file, '--batch-name', name]);
   if (code !== 0) throw new Error(stderr);
 }
-const jsonl = (text: string): Envelope[] => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Envelope);
+const jsonl = (text: string): Envelope[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Envelope);
 
 test('a batch is cancelled by its name, waiting and running, after its count was shown; it never is without a word', async () => {
-  await submitBatch('night', Array.from({ length: 6 }, () => '[[sim:slow seconds=60]]'));
+  await submitBatch(
+    'night',
+    Array.from({ length: 6 }, () => '[[sim:slow seconds=60]]'),
+  );
   await submitBatch('other', ['other [[sim:echo]]']);
   await waitUntil(async () => (await box.ls('--batch', 'night', '--state', 'running')).length === 2);
 
@@ -75,11 +85,17 @@ test('the answers of a batch come as lines, or as files of a folder with its cen
   await submitBatch('night', ['one [[sim:echo]]', 'two [[sim:echo]]', 'bad [[sim:bad-request]]']);
   const waited = await box.cmo(['wait', '--batch', 'night', '--format', 'jsonl']);
   expect(waited.code).toBe(6);
-  expect(jsonl(waited.stdout).map(({ state }) => state).sort()).toEqual(['failed', 'succeeded', 'succeeded']);
+  expect(
+    jsonl(waited.stdout)
+      .map(({ state }) => state)
+      .sort(),
+  ).toEqual(['failed', 'succeeded', 'succeeded']);
   expect(waited.stderr).toContain('3 dispatches: 2 succeeded, 1 failed');
 
   const lines = await box.cmo(['result', '--batch', 'night', '--format', 'jsonl']);
-  expect(jsonl(lines.stdout).map(({ dispatchId }) => dispatchId)).toEqual((await box.ls('--batch', 'night')).map(({ id }) => id).sort());
+  expect(jsonl(lines.stdout).map(({ dispatchId }) => dispatchId)).toEqual(
+    (await box.ls('--batch', 'night')).map(({ id }) => id).sort(),
+  );
 
   const folder = join(box.work, 'answers');
   expect((await box.cmo(['result', '--batch', 'night', '--format', 'dir', '--out', 'answers'])).code).toBe(6);
@@ -87,11 +103,15 @@ test('the answers of a batch come as lines, or as files of a folder with its cen
   const names = readdirSync(folder);
   expect(names).toHaveLength(6);
   expect(readFileSync(join(folder, `${first?.dispatchId ?? ''}.md`), 'utf8')).toBe(first?.result);
-  expect(JSON.parse(readFileSync(join(folder, 'census.json'), 'utf8'))).toMatchObject({ batch: 'night', census: { total: 3, succeeded: 2, failed: 1 } });
+  expect(JSON.parse(readFileSync(join(folder, 'census.json'), 'utf8'))).toMatchObject({
+    batch: 'night',
+    census: { total: 3, succeeded: 2, failed: 1 },
+  });
   expect((await box.cmo(['result', '--format', 'jsonl', first?.dispatchId ?? ''])).code).toBe(2);
 });
 
 test('ids and a selection together, or neither, are refused before anything is asked', async () => {
-  for (const args of [['cancel'], ['retry'], ['cancel', 'd-01JE0000000000000000000000', '--batch', 'night']]) expect((await box.cmo(args)).code).toBe(2);
+  for (const args of [['cancel'], ['retry'], ['cancel', 'd-01JE0000000000000000000000', '--batch', 'night']])
+    expect((await box.cmo(args)).code).toBe(2);
   expect(box.daemonPids()).toEqual([]);
 });

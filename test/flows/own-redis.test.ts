@@ -27,7 +27,10 @@ async function serverOn(port: number, ...args: string[]): Promise<TestRedis> {
 
 const PASSWORD = 'canary:of@a/password';
 /** Of the user, as the guide gives them. */
-const [, RIGHTS = ''] = /^ACL SETUSER cmo on >PASSWORD (.+)$/m.exec(readFileSync(new URL('../../docs/guides/redis.md', import.meta.url), 'utf8')) ?? [];
+const [, RIGHTS = ''] =
+  /^ACL SETUSER cmo on >PASSWORD (.+)$/m.exec(
+    readFileSync(new URL('../../docs/guides/redis.md', import.meta.url), 'utf8'),
+  ) ?? [];
 
 /** What Redis refused its user, as its own log has it. */
 async function refused(server: TestRedis): Promise<string[]> {
@@ -40,21 +43,53 @@ test('over TLS of an authority of one’s own, as a user with the rights of the 
   ending.push(() => Promise.resolve(removeFolder(folder)));
   const { ca, cert, key } = makeCertificates(folder);
   const port = await freePort();
-  const server = await serverOn(0, '--tls-port', String(port), '--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', ca, '--tls-auth-clients', 'no', '--user', 'cmo', 'on', `>${PASSWORD}`, ...RIGHTS.split(' '));
+  const server = await serverOn(
+    0,
+    '--tls-port',
+    String(port),
+    '--tls-cert-file',
+    cert,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    ca,
+    '--tls-auth-clients',
+    'no',
+    '--user',
+    'cmo',
+    'on',
+    `>${PASSWORD}`,
+    ...RIGHTS.split(' '),
+  );
   const login = `cmo:${encodeURIComponent(PASSWORD)}`;
   const box = boxOn(`rediss://${login}@localhost:${port}/0?ca=${ca}`);
   const file = join(box.work, 'tasks.jsonl');
-  writeFileSync(file, ['[[sim:echo]]', '[[sim:empty times=1 then=echo]]', '[[sim:echo]]'].map((prompt) => JSON.stringify({ prompt, role: 'research' })).join('\n'));
+  writeFileSync(
+    file,
+    ['[[sim:echo]]', '[[sim:empty times=1 then=echo]]', '[[sim:echo]]']
+      .map((prompt) => JSON.stringify({ prompt, role: 'research' }))
+      .join('\n'),
+  );
   expect((await box.cmo(['run', '--batch', file, '--json'])).code).toBe(0);
   const slow = await box.submit('[[sim:slow seconds=60]]', '--read-only');
-  await waitUntil(() => Object.keys(box.starts()).some((attempt) => attempt.startsWith(slow)), { what: 'the slow agent to run' });
+  await waitUntil(() => Object.keys(box.starts()).some((attempt) => attempt.startsWith(slow)), {
+    what: 'the slow agent to run',
+  });
   await box.killDaemon();
   await box.up();
   expect((await box.cmo(['cancel', slow])).code).toBe(0);
   expect((await box.cmo(['retry', slow, '--yes'])).code).toBe(0);
   expect((await box.cmo(['cancel', '--state', 'queued,running', '--yes'])).code).toBe(0);
   for (const { id } of await box.ls()) await box.wait(id);
-  for (const words of [['ls'], ['status'], ['pause', 'codex', '--reason', 'a test'], ['resume', 'codex'], ['gc'], ['limits']]) expect((await box.cmo(words)).code, words[0]).toBe(0);
+  for (const words of [
+    ['ls'],
+    ['status'],
+    ['pause', 'codex', '--reason', 'a test'],
+    ['resume', 'codex'],
+    ['gc'],
+    ['limits'],
+  ])
+    expect((await box.cmo(words)).code, words[0]).toBe(0);
   expect(await problemsAtRestAs(box, server)).toEqual([]);
   expect(RIGHTS).not.toContain('+@all');
   expect(await refused(server)).toEqual([]);
@@ -64,7 +99,13 @@ test('over TLS of an authority of one’s own, as a user with the rights of the 
   const status = await box.cmo(['status', '--json']);
   expect(status.stdout).toContain(`rediss://localhost:${port}`);
   const logs = readdirSync(box.paths.logs).map((name) => readFileSync(join(box.paths.logs, name), 'utf8'));
-  for (const text of [doctor.stdout, doctor.stderr, status.stdout, (await box.cmo(['config', 'show', '--origin'])).stdout, ...logs]) {
+  for (const text of [
+    doctor.stdout,
+    doctor.stderr,
+    status.stdout,
+    (await box.cmo(['config', 'show', '--origin'])).stdout,
+    ...logs,
+  ]) {
     expect(text).not.toMatch(/canary/);
   }
 });
@@ -76,10 +117,22 @@ async function problemsAtRestAs(box: FlowBox, server: TestRedis): Promise<string
 }
 
 test.each([
-  ['the authority is another', (port: number, _ca: string, other: string) => `rediss://localhost:${port}?ca=${other}`, /certificate/i],
+  [
+    'the authority is another',
+    (port: number, _ca: string, other: string) => `rediss://localhost:${port}?ca=${other}`,
+    /certificate/i,
+  ],
   ['no authority is named', (port: number) => `rediss://localhost:${port}`, /certificate/i],
-  ['the file of the authority is not there', (port: number, ca: string) => `rediss://localhost:${port}?ca=${ca}.gone`, /ENOENT.*\.gone/],
-  ['the password is wrong', (port: number, ca: string) => `rediss://cmo:canary@localhost:${port}?ca=${ca}`, /WRONGPASS/],
+  [
+    'the file of the authority is not there',
+    (port: number, ca: string) => `rediss://localhost:${port}?ca=${ca}.gone`,
+    /ENOENT.*\.gone/,
+  ],
+  [
+    'the password is wrong',
+    (port: number, ca: string) => `rediss://cmo:canary@localhost:${port}?ca=${ca}`,
+    /WRONGPASS/,
+  ],
 ])('when %s, it is refused with exit 5, in words that name no password', async (_what, urlOf, words) => {
   const folder = tempFolder('tls');
   ending.push(() => Promise.resolve(removeFolder(folder)));
@@ -87,7 +140,19 @@ test.each([
   const other = tempFolder('tls');
   ending.push(() => Promise.resolve(removeFolder(other)));
   const port = await freePort();
-  await serverOn(0, '--tls-port', String(port), '--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', ca, '--tls-auth-clients', 'no');
+  await serverOn(
+    0,
+    '--tls-port',
+    String(port),
+    '--tls-cert-file',
+    cert,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    ca,
+    '--tls-auth-clients',
+    'no',
+  );
   const box = boxOn(urlOf(port, ca, makeCertificates(other).ca));
   const { code, stdout, stderr } = await box.cmo(['submit', '--json'], { input: 'never' });
   expect(code).toBe(5);
@@ -106,12 +171,20 @@ test('Sentinel: the primary is killed under running and waiting work, and all of
   const replica = await serverOn(second, ...args, '--replicaof', '127.0.0.1', String(first));
   const sentinel = await startSentinel(folder, 'canary-of-the-sentinel', { name: 'night', port: first });
   ending.push(() => sentinel.close());
-  const box = boxOn(`redis+sentinel://cmo:${encodeURIComponent(PASSWORD)}@127.0.0.1:1,127.0.0.1:${sentinel.port}/night?sentinelPassword=canary-of-the-sentinel`);
+  const box = boxOn(
+    `redis+sentinel://cmo:${encodeURIComponent(PASSWORD)}@127.0.0.1:1,127.0.0.1:${sentinel.port}/night?sentinelPassword=canary-of-the-sentinel`,
+  );
   const go = join(box.folder, 'go');
-  const running = [await box.submit(untilThere(go), '--pin', 'codex'), await box.submit(untilThere(go), '--pin', 'claude')];
+  const running = [
+    await box.submit(untilThere(go), '--pin', 'codex'),
+    await box.submit(untilThere(go), '--pin', 'claude'),
+  ];
   await waitUntil(() => box.ledger().length === 2, { what: 'two agents to run' });
   expect((await box.cmo(['pause', 'codex', '--reason', 'a test'])).code).toBe(0);
-  const waiting = [await box.submit('[[sim:echo]]', '--pin', 'codex', '--no-failover'), await box.submit('[[sim:echo]]', '--not-before', '3s', '--pin', 'claude')];
+  const waiting = [
+    await box.submit('[[sim:echo]]', '--pin', 'codex', '--no-failover'),
+    await box.submit('[[sim:echo]]', '--not-before', '3s', '--pin', 'claude'),
+  ];
   // What a replica has not got yet is lost with its primary; that is another test's matter.
   await primary.client().wait(1, 5_000);
 

@@ -36,7 +36,12 @@ test('--once on a failed dispatch gives its exit code again, and starts nothing'
 
 test('--once on a batch: sent again it is the batch that is there', async () => {
   const file = join(box.work, 'tasks.jsonl');
-  writeFileSync(file, ['one', 'two', 'three'].map((prompt) => JSON.stringify({ prompt: `${prompt} [[sim:echo]]`, role: 'research' })).join('\n'));
+  writeFileSync(
+    file,
+    ['one', 'two', 'three']
+      .map((prompt) => JSON.stringify({ prompt: `${prompt} [[sim:echo]]`, role: 'research' }))
+      .join('\n'),
+  );
   const args = ['run', '--batch', file, '--once', 'night', '--json'];
   const before = Object.keys(box.starts()).length;
   const [first, again] = [await box.cmo(args), await box.cmo(args)];
@@ -47,7 +52,9 @@ test('--once on a batch: sent again it is the batch that is there', async () => 
 
 test('--ttl: exit 3 when it was not started in time', async () => {
   const run = async (...flags: string[]): Promise<[number | null, string]> => {
-    const { code, stdout } = await box.cmo(['run', '--role', 'research', '--json', ...flags], { input: 'soon [[sim:echo]]' });
+    const { code, stdout } = await box.cmo(['run', '--role', 'research', '--json', ...flags], {
+      input: 'soon [[sim:echo]]',
+    });
     return [code, (JSON.parse(stdout) as Envelope).state];
   };
   expect(await run('--not-before', '1s', '--ttl', '30s')).toEqual([0, 'succeeded']);
@@ -57,7 +64,9 @@ test('--ttl: exit 3 when it was not started in time', async () => {
 });
 
 test('--deadline: the agent that runs is ended with it, exit 1', async () => {
-  const { code, stdout } = await box.cmo(['run', '--deadline', '1500ms', '--role', 'research', '--json'], { input: '[[sim:slow seconds=60]]' });
+  const { code, stdout } = await box.cmo(['run', '--deadline', '1500ms', '--role', 'research', '--json'], {
+    input: '[[sim:slow seconds=60]]',
+  });
   const envelope = JSON.parse(stdout) as Envelope;
   expect(code).toBe(1);
   expect(envelope).toMatchObject({ state: 'timed_out', error: { code: 'CMO_E_TIMED_OUT' } });
@@ -66,7 +75,13 @@ test('--deadline: the agent that runs is ended with it, exit 1', async () => {
 
 test('a prompt of a megabyte reaches its agent whole', async () => {
   const tail = 'the very end';
-  const envelope = await box.run(`${'lorem ipsum '.repeat(80_000)}${tail} [[sim:echo]]`, '--role', 'research', '--pin', 'claude');
+  const envelope = await box.run(
+    `${'lorem ipsum '.repeat(80_000)}${tail} [[sim:echo]]`,
+    '--role',
+    'research',
+    '--pin',
+    'claude',
+  );
   expect(envelope).toMatchObject({ ok: true });
   expect(envelope.result).toContain(tail);
 });
@@ -74,7 +89,9 @@ test('a prompt of a megabyte reaches its agent whole', async () => {
 test('--node any: text work in a folder of its own, whatever is here', async () => {
   const envelope = await box.run('free [[sim:echo]]', '--node', 'any');
   expect(envelope).toMatchObject({ ok: true, state: 'succeeded' });
-  const [line] = box.ledger().flatMap((one) => (one.event === 'start' && one.attempt === `${envelope.dispatchId}.1` ? [one] : []));
+  const [line] = box
+    .ledger()
+    .flatMap((one) => (one.event === 'start' && one.attempt === `${envelope.dispatchId}.1` ? [one] : []));
   expect(line?.cwd).toBe(join(box.stateDir, 'runs/text', envelope.dispatchId));
   expect((await box.cmo(['run', '--node', 'any', '--cwd', box.work], { input: 'x' })).code).toBe(2);
   expect((await box.cmo(['run', '--node', 'any', '--write'], { input: 'x' })).code).toBe(2);

@@ -16,7 +16,10 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Longer than ioredis' longest pause (1 s), BullMQ's after a failed wait (5 s), and the time after which a wait is asked again. */
+/**
+ * Longer than ioredis' longest pause (1 s), BullMQ's after a failed
+ * wait (5 s), and the time after which a wait is asked again.
+ */
 const AWAY_MS = 15_000;
 
 const ready = (): ReturnType<typeof call<HealthData>> => call<HealthData>(box.paths.apiSocket, 'GET', '/readyz');
@@ -26,22 +29,32 @@ test('fifteen seconds without Redis: agents go on, what waits and what comes bac
   box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
   await box.up();
   const go = join(box.folder, 'go');
-  const submit = (prompts: string[], ...flags: string[]): Promise<string[]> => Promise.all(prompts.map((prompt) => box.submit(prompt, ...flags)));
+  const submit = (prompts: string[], ...flags: string[]): Promise<string[]> =>
+    Promise.all(prompts.map((prompt) => box.submit(prompt, ...flags)));
   // Eight places: six are held until long after, two are used by turns.
-  const held = [...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'codex')), ...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'claude'))];
+  const held = [
+    ...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'codex')),
+    ...(await submit(Array<string>(3).fill(untilThere(go)), '--pin', 'claude')),
+  ];
   await waitUntil(() => box.ledger().length === 6, { what: 'six agents to run' });
   const [ending] = await submit(['[[sim:slow seconds=5]]'], '--read-only', '--pin', 'codex');
   const failing = await submit(Array<string>(4).fill('[[sim:empty times=1 then=echo]]'), '--role', 'research');
   const later = await submit(Array<string>(4).fill('[[sim:echo]]'), '--role', 'research', '--not-before', '6s');
   const queued = await submit(Array<string>(6).fill('[[sim:slow seconds=1]]'), '--read-only');
   const ids = [...held, ending ?? '', ...failing, ...later, ...queued];
-  await waitUntil(async () => (await box.ls()).some(({ state }) => state === 'retrying'), { what: 'one to wait for its retry' });
+  await waitUntil(async () => (await box.ls()).some(({ state }) => state === 'retrying'), {
+    what: 'one to wait for its retry',
+  });
   expect(await ready()).toMatchObject({ ok: true, data: { problems: [] } });
 
   const daemon = box.daemon();
   await server.stop();
   const away = performance.now();
-  expect(await waitUntil(async () => ((seen) => (seen.ok ? null : seen.error))(await ready()), { what: 'readiness to turn red' })).toMatchObject({ code: 'CMO_E_REDIS' });
+  expect(
+    await waitUntil(async () => ((seen) => (seen.ok ? null : seen.error))(await ready()), {
+      what: 'readiness to turn red',
+    }),
+  ).toMatchObject({ code: 'CMO_E_REDIS' });
   expect(await call(box.paths.apiSocket, 'GET', '/healthz')).toMatchObject({ ok: true });
   const doctor = await box.cmo(['doctor', '--only', 'daemon', '--json']);
   expect(doctor.code).toBe(1);
@@ -51,7 +64,15 @@ test('fifteen seconds without Redis: agents go on, what waits and what comes bac
   // Whoever types is told long before that.
   expect(submitting.child.exitCode).toBe(5);
   const refused = await submitting.ended;
-  expect(JSON.parse(refused.stdout)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', message: expect.stringMatching(/Redis/) as string, details: [expect.stringMatching(/^Redis has not answered for/), expect.stringMatching(/nothing was recorded/)], fix: expect.stringMatching(/cmo doctor/) as string } });
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    ok: false,
+    error: {
+      code: 'CMO_E_REDIS',
+      message: expect.stringMatching(/Redis/) as string,
+      details: [expect.stringMatching(/^Redis has not answered for/), expect.stringMatching(/nothing was recorded/)],
+      fix: expect.stringMatching(/cmo doctor/) as string,
+    },
+  });
   expect((await ready()).ok).toBe(false);
   // Agents are nobody's hostages: this one ended meanwhile.
   expect(box.ledger().filter(({ event, attempt }) => event === 'end' && attempt === `${ending}.1`)).toHaveLength(1);

@@ -31,7 +31,10 @@ test('below the floor of the disk new work is refused with its code, and agents 
   const running = await box.submit('[[sim:slow seconds=2]]', '--role', 'research');
   await waitUntil(async () => (await box.show(running)).record.state === 'running');
   await box.cmo(['down']);
-  writeFileSync(box.configFile, JSON.stringify({ ...(JSON.parse(readFileSync(box.configFile, 'utf8')) as object), disk: { floorMb: 10_000_000 } }));
+  writeFileSync(
+    box.configFile,
+    JSON.stringify({ ...(JSON.parse(readFileSync(box.configFile, 'utf8')) as object), disk: { floorMb: 10_000_000 } }),
+  );
   await box.up();
   const refused = await box.cmo(['run', '--role', 'research', '--json'], { input: 'more' });
   expect(refused.code).toBe(5);

@@ -12,7 +12,10 @@ import { problemsAtRest } from './oracle.js';
 let box: FlowBox;
 afterEach(() => box.close());
 
-/** A lane that looks again by itself only after a minute: what opens earlier was opened by the wake, or by the reset's own time. */
+/**
+ * A lane that looks again by itself only after a minute: what opens
+ * earlier was opened by the wake, or by the reset's own time.
+ */
 const SELDOM = { wakeFallbackMs: 60_000 };
 
 const refusedFor = (seconds: number) => `[[sim:usage-limit resets_in=${seconds} times=1 then=echo]]`;
@@ -27,7 +30,9 @@ async function closedBy(id: string): Promise<void> {
 /** Dispatches in the order in which their attempts were started. */
 async function startOrder(redis: Redis): Promise<string[]> {
   const events = await redis.xrange(keys.events, '-', '+');
-  return events.flatMap(([, fields]) => (fields[fields.indexOf('event') + 1] === 'started' ? [fields[fields.indexOf('id') + 1] ?? ''] : []));
+  return events.flatMap(([, fields]) =>
+    fields[fields.indexOf('event') + 1] === 'started' ? [fields[fields.indexOf('id') + 1] ?? ''] : [],
+  );
 }
 
 /** What the workers of the lanes sent in that time: asking the gate, fetching tickets, looking for stalled ones. */
@@ -82,7 +87,11 @@ test('on a closed account a bounded wait ends as deferred when its time is over,
   await waitUntil(() => bounded.child.exitCode !== null, { what: 'the bounded one to give up' });
   const ran = await bounded.ended;
   expect(ran.code).toBe(3);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'deferred', deferred: true, error: { code: 'CMO_E_DEFERRED' } });
+  expect(JSON.parse(ran.stdout)).toMatchObject({
+    state: 'deferred',
+    deferred: true,
+    error: { code: 'CMO_E_DEFERRED' },
+  });
   expect((await box.ls('--state', 'queued')).map(({ id }) => id).sort()).toEqual([refused, unbounded].sort());
 });
 

@@ -20,7 +20,9 @@ const said = async (...args: string[]): Promise<string> => {
 test('a paused lane starts nothing: pinned work waits and says why, other work takes the other lane, and both go on after it', async () => {
   const running = await box.submit(slow(2), '--role', 'research', '--pin', 'codex');
   await waitUntil(async () => (await state(running)) === 'running');
-  expect(await said('pause', 'codex', '--reason', 'I need it')).toContain('lane codex, until `cmo resume codex`: I need it');
+  expect(await said('pause', 'codex', '--reason', 'I need it')).toContain(
+    'lane codex, until `cmo resume codex`: I need it',
+  );
 
   const pinned = await box.submit('pinned [[sim:echo]]', '--role', 'research', '--pin', 'codex');
   const free = await box.run('free [[sim:echo]]', '--role', 'research');
@@ -28,7 +30,9 @@ test('a paused lane starts nothing: pinned work waits and says why, other work t
   expect(await box.wait(running)).toMatchObject({ ok: true, lane: 'codex' });
   expect((await box.show(pinned)).waiting).toMatchObject({ why: 'lane codex is paused: I need it' });
   expect(await said('status')).toMatch(/^paused .*I need it/m);
-  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +paused lane codex, .*I need it.*\n +to mend it: `cmo resume codex`$/m);
+  expect(await said('doctor', '--only', 'daemon')).toMatch(
+    /^warn +daemon:held +paused lane codex, .*I need it.*\n +to mend it: `cmo resume codex`$/m,
+  );
 
   await said('resume', 'codex');
   expect(await box.wait(pinned)).toMatchObject({ ok: true, lane: 'codex' });
@@ -65,7 +69,9 @@ test('drain returns when nothing runs; the box stays drained over a restart, and
   await said('down');
   await box.up();
   expect(await said('status')).toMatch(/^drained .*a new disk/m);
-  expect(await said('doctor', '--only', 'daemon')).toMatch(/^warn +daemon:held +drained .*\n +to mend it: `cmo resume --all`, typed on /m);
+  expect(await said('doctor', '--only', 'daemon')).toMatch(
+    /^warn +daemon:held +drained .*\n +to mend it: `cmo resume --all`, typed on /m,
+  );
   expect((await box.show(waiting)).waiting?.why).toContain('a new disk');
   expect(await state(waiting)).toBe('queued');
   await said('resume', '--all');
@@ -75,7 +81,9 @@ test('drain returns when nothing runs; the box stays drained over a restart, and
 test('slots change while agents run: the peak follows what was set', async () => {
   await box.up();
   await said('slots', '--account', 'codex=1', '--account', 'claude=1');
-  const ids = await Promise.all(Array.from({ length: 6 }, () => box.submit(slow(1), '--role', 'research', '--pin', 'codex')));
+  const ids = await Promise.all(
+    Array.from({ length: 6 }, () => box.submit(slow(1), '--role', 'research', '--pin', 'codex')),
+  );
   await waitUntil(() => box.peak() === 1);
   await waitUntil(async () => (await box.ls('--state', 'succeeded')).length >= 1);
   expect(box.peak()).toBe(1);
@@ -88,7 +96,9 @@ test('slots of the node count for this box and for all lanes', async () => {
   await box.up();
   const node = (await box.status()).node;
   await said('slots', '--node', `${node}=1`);
-  const ids = await Promise.all(['codex', 'claude', 'codex', 'claude'].map((lane) => box.submit(slow(0.5), '--role', 'research', '--pin', lane)));
+  const ids = await Promise.all(
+    ['codex', 'claude', 'codex', 'claude'].map((lane) => box.submit(slow(0.5), '--role', 'research', '--pin', lane)),
+  );
   await Promise.all(ids.map((id) => box.wait(id)));
   expect(box.peak()).toBe(1);
   await said('slots', '--node', `${node}=default`);

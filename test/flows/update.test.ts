@@ -23,14 +23,18 @@ let box: FlowBox;
 let installed: string;
 let file: (name: string) => string;
 beforeEach(async () => {
-  box = openFlow({ program: (folder) => join(folder, 'lib/cmo/dist/cmo.cjs'), config: { slots: { account: 2, node: 8, dark: 8 } } });
+  box = openFlow({
+    program: (folder) => join(folder, 'lib/cmo/dist/cmo.cjs'),
+    config: { slots: { account: 2, node: 8, dark: 8 } },
+  });
   installed = join(box.folder, 'lib/cmo');
   file = (name) => join(box.folder, name);
   await replacePackage(installed, before);
 });
 afterEach(() => box.close());
 
-const started = (): string[] => box.ledger().flatMap(({ event, attempt }) => (event === 'start' ? [attempt.split('.')[0] ?? ''] : []));
+const started = (): string[] =>
+  box.ledger().flatMap(({ event, attempt }) => (event === 'start' ? [attempt.split('.')[0] ?? ''] : []));
 /** Beside the three of its standard streams, a client that waits has a socket to the daemon. */
 function isAsking({ pid }: Started): boolean {
   const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
@@ -61,7 +65,9 @@ test('the package is replaced while agents run and others wait: the old daemon w
 
   await replacePackage(installed, after, async () => {
     writeFileSync(file('go-2'), '');
-    await waitUntil(() => ended(second) && ended(echo) && started().includes(third), { what: 'what waits to run without any file of the package' });
+    await waitUntil(() => ended(second) && ended(echo) && started().includes(third), {
+      what: 'what waits to run without any file of the package',
+    });
     expect(box.daemon()).toBe(old);
   });
   expect(readdirSync(join(installed, 'dist/chunks'))).not.toEqual(chunks);

@@ -14,7 +14,10 @@ const linesOf = (id: string) => home.receipts().filter((line) => line.id === id 
 
 describe('with the real CLIs', () => {
   test.each(['codex', 'claude'] as const)('%s gives a text answer by one request', async (lane) => {
-    const { code, envelope } = await home.run(['--role', 'research', '--pin', lane], 'Say hello. [[sim:echo text="a real answer"]]');
+    const { code, envelope } = await home.run(
+      ['--role', 'research', '--pin', lane],
+      'Say hello. [[sim:echo text="a real answer"]]',
+    );
     expect(envelope).toMatchObject({ ok: true, lane, state: 'succeeded', failedOver: false });
     expect(envelope.result).toContain('a real answer');
     expect(code).toBe(0);
@@ -44,13 +47,21 @@ describe('with the real CLIs', () => {
     const [first, second, whole] = lines;
     expect(first).toMatchObject({ lane: 'codex', outcome: 'failed', class: 'usage_limit' });
     expect(second).toMatchObject({ lane: 'claude', outcome: 'ok', class: null });
-    expect(whole).toMatchObject({ ok: true, provider: 'claude', attempts: 2, failedOver: true, failures: ['usage_limit'] });
+    expect(whole).toMatchObject({
+      ok: true,
+      provider: 'claude',
+      attempts: 2,
+      failedOver: true,
+      failures: ['usage_limit'],
+    });
     const resets = first?.kind === 'attempt' ? Date.parse(first.resetsAt ?? '') : Number.NaN;
     // codex prints its reset by the minute.
     expect(Math.abs(resets - (before + 7_200_000))).toBeLessThan(180_000);
     expect(await home.requests('codex')).toHaveLength(1);
 
-    const status = JSON.parse((await home.cmo(['status', '--json'])).stdout) as { data: { lanes: { id: string; closed: { until: string } | null }[] } };
+    const status = JSON.parse((await home.cmo(['status', '--json'])).stdout) as {
+      data: { lanes: { id: string; closed: { until: string } | null }[] };
+    };
     const closed = status.data.lanes.find((lane) => lane.id === 'codex')?.closed;
     expect(Date.parse(closed?.until ?? '')).toBe(resets);
     // The next one goes to claude without asking codex again.

@@ -75,7 +75,9 @@ test('the turn that renews a login is one small request of the cheapest model, w
   const came = await repairTurn(lane, { PATH: process.env['PATH'], HOME: folder }, login);
   expect(came).toMatchObject({ ran: true, ok: true });
   expect(came.ran && came.events).toHaveLength(1);
-  const [request, ...more] = sim.log.entries.filter(({ event, path }) => event === 'request' && path === '/v1/messages') as (LogEntry & { tools?: number; bytes: number })[];
+  const [request, ...more] = sim.log.entries.filter(
+    ({ event, path }) => event === 'request' && path === '/v1/messages',
+  ) as (LogEntry & { tools?: number; bytes: number })[];
   expect(more).toEqual([]);
   expect(request?.model).toContain('haiku');
   expect(request?.tools ?? 0).toBe(0);

@@ -9,11 +9,20 @@ import { waitUntil } from '../support/wait-until.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
-export type SimRequest = { event: 'request' | 'response'; vendor: string; path: string; scenario?: string; model?: string };
+export type SimRequest = {
+  event: 'request' | 'response';
+  vendor: string;
+  path: string;
+  scenario?: string;
+  model?: string;
+};
 
 export type Ran = { code: number | null; stdout: string; stderr: string };
 
-/** A scratch home whose lanes run the vendors' real CLIs against a simulator of its own. Nothing of a real login is in reach. */
+/**
+ * A scratch home whose lanes run the vendors' real CLIs against
+ * a simulator of its own. Nothing of a real login is in reach.
+ */
 export type RealHome = {
   folder: string;
   work: string;
@@ -33,7 +42,10 @@ export type RealHome = {
   close(): Promise<void>;
 };
 
-/** Makes a lane of that kind with an account of its own; its session files lie apart, so that no other account's meter reads them. */
+/**
+ * Makes a lane of that kind with an account of its own; its session
+ * files lie apart, so that no other account's meter reads them.
+ */
 type LaneApart = (kind: 'codex' | 'claude', name: string) => object;
 type LaneMaker = (apart: LaneApart) => Record<string, object>;
 
@@ -42,7 +54,9 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
   const clis = presentClis();
   if (!clis) throw new Error('the real CLIs are not in the cache');
   const folder = tempFolder('real');
-  const [home, work, configDir, codexHome] = ['home', 'work', 'config', 'codex-home'].map((name) => join(folder, name)) as [string, string, string, string];
+  const [home, work, configDir, codexHome] = ['home', 'work', 'config', 'codex-home'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
   for (const path of [home, work, configDir, codexHome]) mkdirSync(path);
   const dump = join(folder, 'requests');
   const sim = await startSim(dump);
@@ -58,8 +72,18 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
     writeFileSync(join(own, 'config.toml'), codexConfig(sim.url));
     return { env: { ...lanes.codex.env, CODEX_HOME: own }, kind };
   };
-  writeFileSync(join(configDir, 'config.json'), JSON.stringify({ lanes: { ...lanes, ...moreLanes(apart) }, ...config }));
-  const path = [dirname(clis.codex), dirname(clis.claude), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
+  writeFileSync(
+    join(configDir, 'config.json'),
+    JSON.stringify({ lanes: { ...lanes, ...moreLanes(apart) }, ...config }),
+  );
+  const path = [
+    dirname(clis.codex),
+    dirname(clis.claude),
+    dirname(process.execPath),
+    '/usr/local/bin',
+    '/usr/bin',
+    '/bin',
+  ].join(':');
   const stateDir = join(folder, 'state');
   const env = { PATH: path, HOME: home, CMO_CONFIG_DIR: configDir, CMO_STATE_DIR: stateDir, TERM: 'dumb' };
 
@@ -85,19 +109,32 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
     },
     async requests(vendor) {
       const all = (await (await fetch(`${sim.url}/__sim/requests`)).json()) as SimRequest[];
-      return all.filter((entry) => entry.event === 'request' && entry.vendor === vendor && /responses|messages/.test(entry.path));
+      return all.filter(
+        (entry) => entry.event === 'request' && entry.vendor === vendor && /responses|messages/.test(entry.path),
+      );
     },
     async admin(call, body) {
-      await fetch(`${sim.url}/__sim/${call}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      await fetch(`${sim.url}/__sim/${call}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
     },
     receipts() {
       const receipts = join(stateDir, 'receipts');
       if (!existsSync(receipts)) return [];
-      return readdirSync(receipts).flatMap((name) => readFileSync(join(receipts, name), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as ReceiptLine));
+      return readdirSync(receipts).flatMap((name) =>
+        readFileSync(join(receipts, name), 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as ReceiptLine),
+      );
     },
     bodies(text) {
       const names = readdirSync(dump).sort((one, other) => parseInt(one, 10) - parseInt(other, 10));
-      const requests = names.map((name) => readFileSync(join(dump, name), 'utf8')).filter((body) => /"path": "[^"]*\/(responses|messages)[?"]/.test(body));
+      const requests = names
+        .map((name) => readFileSync(join(dump, name), 'utf8'))
+        .filter((body) => /"path": "[^"]*\/(responses|messages)[?"]/.test(body));
       return requests.filter((body) => body.includes(text));
     },
     stateDir,
@@ -115,7 +152,10 @@ export async function openRealHome(config: object = {}, moreLanes: LaneMaker = (
 }
 
 async function startSim(dump: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [join(ROOT, 'test/vendor-sim/sim.mjs'), '--port', '0', '--dump', dump], { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  const child = spawn(process.execPath, [join(ROOT, 'test/vendor-sim/sim.mjs'), '--port', '0', '--dump', dump], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {},
+  });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const line = await waitUntil(() => said.split('\n')[0], { what: 'the simulator to listen' });

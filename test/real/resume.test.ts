@@ -21,13 +21,22 @@ async function wait(id: string): Promise<Envelope> {
   return JSON.parse((await home.cmo(['wait', '--json', id])).stdout) as Envelope;
 }
 
-const attemptsOf = (id: string) => home.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
+const attemptsOf = (id: string) =>
+  home.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
 
 describe.each(['codex', 'claude'] as const)('a %s that was cut off', (lane) => {
   test('while it waited for its model goes on in its session: the resumed request holds the old history', async () => {
-    const id = await submit(`The ${lane} task, word for word. [[sim:hang id=${lane} times=1 then=echo]]`, '--role', 'implement', '--pin', lane);
+    const id = await submit(
+      `The ${lane} task, word for word. [[sim:hang id=${lane} times=1 then=echo]]`,
+      '--role',
+      'implement',
+      '--pin',
+      lane,
+    );
     await waitUntil(() => home.bodies(`The ${lane} task`).length === 1, { what: 'its request', timeoutMs: 40_000 });
-    const { pid } = JSON.parse(readFileSync(join(home.stateDir, 'runs', `${id}.1`, 'run.json'), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(readFileSync(join(home.stateDir, 'runs', `${id}.1`, 'run.json'), 'utf8')) as {
+      pid: number;
+    };
     await killNow(pid);
 
     const envelope = await wait(id);
@@ -42,9 +51,20 @@ describe.each(['codex', 'claude'] as const)('a %s that was cut off', (lane) => {
 
   test('in the middle of a command looks at what became of it', async () => {
     const started = join(home.work, `${lane}-started`);
-    const id = await submit(`Do it. [[sim:tool id=${lane} times=1 then=echo cmd="touch ${started}; sleep 100"]]`, '--role', 'implement', '--pin', lane);
-    await waitUntil(() => home.bodies(`sim:tool id=${lane}`).length === 1 && attemptsOf(id).length === 0 && readable(started), { what: 'its command to run', timeoutMs: 40_000 });
-    const { pid } = JSON.parse(readFileSync(join(home.stateDir, 'runs', `${id}.1`, 'run.json'), 'utf8')) as { pid: number };
+    const id = await submit(
+      `Do it. [[sim:tool id=${lane} times=1 then=echo cmd="touch ${started}; sleep 100"]]`,
+      '--role',
+      'implement',
+      '--pin',
+      lane,
+    );
+    await waitUntil(
+      () => home.bodies(`sim:tool id=${lane}`).length === 1 && attemptsOf(id).length === 0 && readable(started),
+      { what: 'its command to run', timeoutMs: 40_000 },
+    );
+    const { pid } = JSON.parse(readFileSync(join(home.stateDir, 'runs', `${id}.1`, 'run.json'), 'utf8')) as {
+      pid: number;
+    };
     await killNow(pid);
     expect(await wait(id)).toMatchObject({ ok: true });
     const last = home.bodies(`sim:tool id=${lane}`).at(-1) ?? '';
@@ -52,16 +72,34 @@ describe.each(['codex', 'claude'] as const)('a %s that was cut off', (lane) => {
     expect(last).toContain('You were cut off');
     expect(attemptsOf(id).map(({ notes }) => notes)).toEqual([[], ['resumed']]);
   });
-
 });
 
 test('a codex answer that does not fit is repaired in its session, and the repair is billed for its own tokens only', async () => {
-  const schema = home.file('schema.json', JSON.stringify({ type: 'object', required: ['verdict'], properties: { verdict: { type: 'string' } }, additionalProperties: false }));
-  const id = await submit('Judge it. [[sim:json times=1 then=json value={"verdict":1} tokens_in=1000]]', '--pin', 'codex', '--schema', schema);
+  const schema = home.file(
+    'schema.json',
+    JSON.stringify({
+      type: 'object',
+      required: ['verdict'],
+      properties: { verdict: { type: 'string' } },
+      additionalProperties: false,
+    }),
+  );
+  const id = await submit(
+    'Judge it. [[sim:json times=1 then=json value={"verdict":1} tokens_in=1000]]',
+    '--pin',
+    'codex',
+    '--schema',
+    schema,
+  );
   expect(await wait(id)).toMatchObject({ ok: true, resultJson: { verdict: expect.any(String) as string } });
   const [first, second] = attemptsOf(id);
   expect(first).toMatchObject({ class: 'schema', usage: { inputTokens: 1000 }, notes: [] });
-  expect(second).toMatchObject({ outcome: 'ok', usage: { inputTokens: 1200 }, notes: ['repair'], session: first?.session });
+  expect(second).toMatchObject({
+    outcome: 'ok',
+    usage: { inputTokens: 1200 },
+    notes: ['repair'],
+    session: first?.session,
+  });
   expect(home.bodies('Judge it.').at(-1)).toContain('/verdict');
 });
 

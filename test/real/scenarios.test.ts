@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isEnded, type DispatchRequest, type Envelope, type ListData, type StatusData, type SubmitData } from '#contract';
+import {
+  isEnded,
+  type DispatchRequest,
+  type Envelope,
+  type ListData,
+  type StatusData,
+  type SubmitData,
+} from '#contract';
 import { call } from '../apps/daemon/home.js';
 import { newId } from '../support/records.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -11,7 +18,10 @@ import { openRealHome, type RealHome } from './real-home.js';
 const KINDS = ['codex', 'claude'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Classes of its attempts (`-` for an answer), what followed each, its end, and the most requests that the vendor may see. */
+/**
+ * Classes of its attempts (`-` for an answer), what followed
+ * each, its end, and the most requests that the vendor may see.
+ */
 type Row = [classes: string, next: string, state: string, requests: number];
 type Scenario = { marker: string; more?: Partial<DispatchRequest>; codex: Row; claude: Row };
 
@@ -20,16 +30,26 @@ const limit = (cls: string, requests: number): Row => [cls, 'wait', 'deferred', 
 const thrice = (cls: string, requests: number): Row => [`${cls} ${cls} ${cls}`, 'retry retry stop', 'failed', requests];
 const stop = (cls: string, requests: number): Row => [cls, 'stop', 'failed', requests];
 const silent: Row = ['silence silence', 'retry stop', 'failed', 2];
-const schema = { type: 'object', additionalProperties: false, required: ['verdict'], properties: { verdict: { type: 'string' } } };
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['verdict'],
+  properties: { verdict: { type: 'string' } },
+};
 
 /**
- * What each scenario of the simulator becomes with the real CLI, alone on its lane: one retry of the CLI's own is allowed, and
- * none where the vendor refused.
+ * What each scenario of the simulator becomes with the real CLI, alone on its lane: one retry of the CLI's own is
+ * allowed, and none where the vendor refused.
  */
 const SCENARIOS: Scenario[] = [
   { marker: 'echo', codex: ANSWER, claude: ANSWER },
   { marker: 'json', more: { schema }, codex: ANSWER, claude: ANSWER },
-  { marker: 'tool cmd="echo $PWD > wrote-$CMO_TEST_KIND.txt"', more: { role: 'implement' }, codex: ['-', 'answered', 'succeeded', 2], claude: ['-', 'answered', 'succeeded', 2] },
+  {
+    marker: 'tool cmd="echo $PWD > wrote-$CMO_TEST_KIND.txt"',
+    more: { role: 'implement' },
+    codex: ['-', 'answered', 'succeeded', 2],
+    claude: ['-', 'answered', 'succeeded', 2],
+  },
   { marker: 'slow seconds=3', codex: ANSWER, claude: ANSWER },
   { marker: 'huge mb=2', codex: ANSWER, claude: ANSWER },
   { marker: 'hang stage=headers', codex: silent, claude: silent },
@@ -63,7 +83,9 @@ describe('every scenario, each in a lane and an account of its own, all at once'
   beforeAll(async () => {
     const silence = '15s';
     home = await openRealHome({ slots: { account: 4, node: 6, dark: 4 }, holdBack: { slots: 0, points: 0 } }, (apart) =>
-      Object.fromEntries(SCENARIOS.flatMap((_, i) => KINDS.map((kind) => [`${kind}-${i}`, { ...apart(kind, String(i)), silence }]))),
+      Object.fromEntries(
+        SCENARIOS.flatMap((_, i) => KINDS.map((kind) => [`${kind}-${i}`, { ...apart(kind, String(i)), silence }])),
+      ),
     );
     await home.cmo(['up']);
     const sent = SCENARIOS.flatMap(({ marker, more }, i) =>
@@ -71,22 +93,42 @@ describe('every scenario, each in a lane and an account of its own, all at once'
         kind,
         marker,
         mark: `id=${kind}-${i}-`,
-        request: { id: newId(), prompt: `Do it. [[sim:${marker} id=${kind}-${i}-]]`, cwd: home.work, env: { ...home.env, CMO_TEST_KIND: kind }, role: 'research' as const, pin: `${kind}-${i}`, maxWaitMs: 0, ...more },
+        request: {
+          id: newId(),
+          prompt: `Do it. [[sim:${marker} id=${kind}-${i}-]]`,
+          cwd: home.work,
+          env: { ...home.env, CMO_TEST_KIND: kind },
+          role: 'research' as const,
+          pin: `${kind}-${i}`,
+          maxWaitMs: 0,
+          ...more,
+        },
       })),
     );
     const socket = join(home.stateDir, 'sockets', 'api.sock');
-    const answer = await call<SubmitData>(socket, 'POST', '/v1/dispatches', { dispatches: sent.map(({ request }) => request) });
+    const answer = await call<SubmitData>(socket, 'POST', '/v1/dispatches', {
+      dispatches: sent.map(({ request }) => request),
+    });
     if (!answer.ok) throw new Error(JSON.stringify(answer.error));
     const states = await waitUntil(
       async () => {
         const list = await call<ListData>(socket, 'GET', '/v1/dispatches?limit=1000');
-        return list.ok && list.data.dispatches.every(({ state }) => isEnded(state)) ? new Map(list.data.dispatches.map(({ id, state }) => [id, state])) : null;
+        return list.ok && list.data.dispatches.every(({ state }) => isEnded(state))
+          ? new Map(list.data.dispatches.map(({ id, state }) => [id, state]))
+          : null;
       },
       { what: 'all scenarios to end', timeoutMs: 400_000, everyMs: 1_000 },
     );
     for (const { kind, marker, mark, request } of sent) {
-      const attempts = home.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === request.id ? [line] : []));
-      const row: Row = [attempts.map((one) => one.class ?? '-').join(' '), attempts.map((one) => one.next.split(':')[0] ?? '').join(' '), states.get(request.id) ?? '?', home.bodies(mark).length];
+      const attempts = home
+        .receipts()
+        .flatMap((line) => (line.kind === 'attempt' && line.dispatch === request.id ? [line] : []));
+      const row: Row = [
+        attempts.map((one) => one.class ?? '-').join(' '),
+        attempts.map((one) => one.next.split(':')[0] ?? '').join(' '),
+        states.get(request.id) ?? '?',
+        home.bodies(mark).length,
+      ];
       ends.set(`${kind} ${marker}`, { id: request.id, row });
     }
   }, 450_000);
@@ -96,7 +138,9 @@ describe('every scenario, each in a lane and an account of its own, all at once'
     expect([...new Set(SCENARIOS.map(({ marker }) => marker.split(' ')[0]))].sort()).toEqual(Object.keys(KNOWN).sort());
   });
 
-  test.each(SCENARIOS.flatMap(({ marker, ...rows }) => KINDS.map((kind): [Kind, string, Row] => [kind, marker, rows[kind]])))('%s: %s', (kind, marker, [classes, next, state, most]) => {
+  test.each(
+    SCENARIOS.flatMap(({ marker, ...rows }) => KINDS.map((kind): [Kind, string, Row] => [kind, marker, rows[kind]])),
+  )('%s: %s', (kind, marker, [classes, next, state, most]) => {
     const row = ends.get(`${kind} ${marker}`)?.row;
     expect(row?.slice(0, 3)).toEqual([classes, next, state]);
     expect(row?.[3]).toBeGreaterThan(0);
@@ -107,15 +151,18 @@ describe('every scenario, each in a lane and an account of its own, all at once'
     expect(existsSync(join(home.work, `wrote-${kind}.txt`))).toBe(true);
   });
 
-  test.each(KINDS)('%s: the value of the schema, the version of the CLI and the tokens stand on record', async (kind) => {
-    const id = ends.get(`${kind} json`)?.id ?? '';
-    const envelope = JSON.parse((await home.cmo(['result', '--json', id])).stdout) as Envelope;
-    expect(envelope.resultJson).toEqual({ verdict: expect.any(String) as string });
-    const [line] = envelope.receipts;
-    expect(line).toMatchObject({ kind: 'attempt', cliVersion: kind === 'codex' ? '0.171.0' : '2.1.332' });
-    expect(envelope.usage?.inputTokens).toBeGreaterThan(0);
-    expect(envelope.usage?.outputTokens).toBeGreaterThan(0);
-  });
+  test.each(KINDS)(
+    '%s: the value of the schema, the version of the CLI and the tokens stand on record',
+    async (kind) => {
+      const id = ends.get(`${kind} json`)?.id ?? '';
+      const envelope = JSON.parse((await home.cmo(['result', '--json', id])).stdout) as Envelope;
+      expect(envelope.resultJson).toEqual({ verdict: expect.any(String) as string });
+      const [line] = envelope.receipts;
+      expect(line).toMatchObject({ kind: 'attempt', cliVersion: kind === 'codex' ? '0.171.0' : '2.1.332' });
+      expect(envelope.usage?.inputTokens).toBeGreaterThan(0);
+      expect(envelope.usage?.outputTokens).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('a refusal moves the work to the other vendor by two requests at most', () => {
@@ -126,13 +173,19 @@ describe('a refusal moves the work to the other vendor by two requests at most',
   });
   afterAll(() => home.close());
 
-  test.each(KINDS.flatMap((kind) => ['rate-limit', 'usage-limit', 'stream-error'].map((name): [Kind, string] => [kind, name])))('%s: %s', async (kind, name) => {
+  test.each(
+    KINDS.flatMap((kind) => ['rate-limit', 'usage-limit', 'stream-error'].map((name): [Kind, string] => [kind, name])),
+  )('%s: %s', async (kind, name) => {
     await home.admin('reset', {});
     // What the test before closed is open again.
     await waitUntil(
       async () => {
         const { data } = JSON.parse((await home.cmo(['status', '--json'])).stdout) as { data: StatusData };
-        return data.lanes.every(({ closed, windows }) => (closed === null || Date.parse(closed.until) < Date.now()) && windows.every(({ effective }) => effective < 90));
+        return data.lanes.every(
+          ({ closed, windows }) =>
+            (closed === null || Date.parse(closed.until) < Date.now()) &&
+            windows.every(({ effective }) => effective < 90),
+        );
       },
       { what: 'both accounts to be open', timeoutMs: 60_000, everyMs: 300 },
     );

@@ -3,7 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const bench = new URL('../../bench/', import.meta.url).pathname;
-const names = readdirSync(bench).filter((file) => file.endsWith('.mjs') && file !== 'bench.mjs').map((file) => file.replace('.mjs', '')).sort();
+const names = readdirSync(bench)
+  .filter((file) => file.endsWith('.mjs') && file !== 'bench.mjs')
+  .map((file) => file.replace('.mjs', ''))
+  .sort();
 const run = (...args: string[]) => spawnSync(process.execPath, [`${bench}bench.mjs`, ...args], { encoding: 'utf8' });
 
 test('without a name every bench is listed with what it measures', () => {
@@ -15,7 +18,10 @@ test('without a name every bench is listed with what it measures', () => {
 });
 
 test('a bench that does not exist is refused', () => {
-  expect(run('nothing')).toMatchObject({ status: 2, stderr: expect.stringContaining('no bench called nothing') as string });
+  expect(run('nothing')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('no bench called nothing') as string,
+  });
 });
 
 test('every bench stands in the README with what it holds, and with what was seen', () => {

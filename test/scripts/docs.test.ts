@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '#cli/commands/table';
 
 const root = new URL('../../', import.meta.url).pathname;
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/guides/tasks.md', 'docs/guides/queue.md', 'docs/guides/redis.md'];
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/guides/tasks.md',
+  'docs/guides/queue.md',
+  'docs/guides/redis.md',
+];
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
 
 /** What stands between backticks, and each line of a shell block without its comment. */
@@ -38,13 +45,16 @@ for (const page of pages) {
         const entry = COMMANDS.find((command) => command.name === one);
         expect(entry, `cmo ${one}`).toBeDefined();
         const flags = Object.values((await entry?.load())?.flags ?? {}).map((flag) => flag.name as string);
-        for (const flag of words.filter((word) => word.startsWith('--'))) expect(flags, `cmo ${one} ${flag}`).toContain(flag.split('=')[0]);
+        for (const flag of words.filter((word) => word.startsWith('--')))
+          expect(flags, `cmo ${one} ${flag}`).toContain(flag.split('=')[0]);
       }
     }
   });
 
   test(`every file and folder that ${page} names is there`, () => {
-    const paths = [...read(page).matchAll(/(?:\(|`|node )((?:apps|libs|test|scripts|\.ci)\/[\w./-]+|[A-Z]+\.md)/g)].map(([, path]) => path ?? '');
+    const paths = [...read(page).matchAll(/(?:\(|`|node )((?:apps|libs|test|scripts|\.ci)\/[\w./-]+|[A-Z]+\.md)/g)].map(
+      ([, path]) => path ?? '',
+    );
     for (const path of paths) expect(existsSync(`${root}${path}`), path).toBe(true);
   });
 }
@@ -55,5 +65,8 @@ test('the commands of the README are found at all', () => {
 });
 
 test('the two commands of the README are its first ones', () => {
-  expect([...read('README.md').matchAll(/```sh\n(.*?)\n/gs)].slice(0, 2).map(([, line]) => line)).toEqual(['npm run try', 'npm test']);
+  expect([...read('README.md').matchAll(/```sh\n(.*?)\n/gs)].slice(0, 2).map(([, line]) => line)).toEqual([
+    'npm run try',
+    'npm test',
+  ]);
 });

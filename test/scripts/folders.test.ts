@@ -7,7 +7,8 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const parsed = (path: string): unknown => JSON.parse(read(path));
 
 test("every folder's tsconfig is what scripts/folders.mjs makes of the picture", () => {
-  for (const folder of Object.keys(FOLDERS)) expect(parsed(`${folder}/tsconfig.json`), folder).toEqual(JSON.parse(tsconfigOf(folder)));
+  for (const folder of Object.keys(FOLDERS))
+    expect(parsed(`${folder}/tsconfig.json`), folder).toEqual(JSON.parse(tsconfigOf(folder)));
 });
 
 test('the imports map of package.json is the same picture', () => {

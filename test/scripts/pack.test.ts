@@ -7,12 +7,32 @@ import { tempFolder } from '../support/temp.js';
 
 const root = new URL('../../', import.meta.url).pathname;
 const full = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[]; version: string };
-const vectors = JSON.parse(readFileSync(join(root, 'test/vectors/decisions.json'), 'utf8')) as { vectors: { name: string; input: unknown; expected: Record<string, unknown>; alsoAccept?: Record<string, unknown>[] }[] };
+const vectors = JSON.parse(readFileSync(join(root, 'test/vectors/decisions.json'), 'utf8')) as {
+  vectors: {
+    name: string;
+    input: unknown;
+    expected: Record<string, unknown>;
+    alsoAccept?: Record<string, unknown>[];
+  }[];
+};
 
 /** Installed from the packed file into an empty folder, with a registry that can't be reached. */
 let installed: string;
 const npm = (args: string[], cwd: string): { code: number | null; out: string } => {
-  const { status, stdout, stderr } = spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'], { cwd, encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', HOME: cwd, npm_config_cache: join(cwd, 'npm-cache'), npm_config_registry: 'http://127.0.0.1:9' } });
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'],
+    {
+      cwd,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: cwd,
+        npm_config_cache: join(cwd, 'npm-cache'),
+        npm_config_registry: 'http://127.0.0.1:9',
+      },
+    },
+  );
   return { code: status, out: `${stdout}${stderr}` };
 };
 beforeAll(() => {
@@ -33,18 +53,32 @@ beforeAll(() => {
 });
 const cmo = (args: string[], input = ''): { status: number | null; stdout: string; stderr: string } => {
   const home = tempFolder('pack-home');
-  return spawnSync(process.execPath, [join(installed, '.bin/cmo'), ...args], { cwd: home, input, encoding: 'utf8', env: { PATH: dirname(process.execPath), HOME: home, CMO_STATE_DIR: join(home, 'state') } });
+  return spawnSync(process.execPath, [join(installed, '.bin/cmo'), ...args], {
+    cwd: home,
+    input,
+    encoding: 'utf8',
+    env: { PATH: dirname(process.execPath), HOME: home, CMO_STATE_DIR: join(home, 'state') },
+  });
 };
 
 test('the packed package brings nothing with it, and has both names', () => {
   expect(readdirSync(installed).filter((name) => !name.startsWith('.'))).toEqual(['cross-model-orchestrate']);
   expect(readdirSync(join(installed, '.bin')).sort()).toEqual(['cmo', 'cross-model-orchestrate']);
-  expect(readdirSync(join(installed, 'cross-model-orchestrate')).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  expect(readdirSync(join(installed, 'cross-model-orchestrate')).sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'dist',
+    'docs',
+    'package.json',
+  ]);
   expect(cmo(['--version']).stdout).toBe(`${full.version}\n`);
 });
 
 test('the packed and installed cmo explains the known decisions, offline and without a daemon', () => {
-  const { status, stdout, stderr } = cmo(['explain', 'decision', '-', '--json'], JSON.stringify(vectors.vectors.map(({ input }) => input)));
+  const { status, stdout, stderr } = cmo(
+    ['explain', 'decision', '-', '--json'],
+    JSON.stringify(vectors.vectors.map(({ input }) => input)),
+  );
   expect([status, stderr]).toEqual([0, '']);
   const answers = JSON.parse(stdout) as unknown[];
   expect(answers).toHaveLength(vectors.vectors.length);
@@ -65,8 +99,14 @@ test('it plans and tests itself, and everything it loads when called is there', 
 /** Times as instants and numbers with a tolerance, as the vectors say; extra members are welcome. */
 function holds(answer: unknown, right: unknown): boolean {
   if (typeof right === 'number' && typeof answer === 'number') return Math.abs(answer - right) <= 0.01;
-  if (typeof right === 'string' && typeof answer === 'string') return answer === right || (/^\d{4}-/.test(right) && Date.parse(answer) === Date.parse(right));
-  if (Array.isArray(right)) return Array.isArray(answer) && answer.length === right.length && right.every((one, i) => holds(answer[i], one));
+  if (typeof right === 'string' && typeof answer === 'string')
+    return answer === right || (/^\d{4}-/.test(right) && Date.parse(answer) === Date.parse(right));
+  if (Array.isArray(right))
+    return Array.isArray(answer) && answer.length === right.length && right.every((one, i) => holds(answer[i], one));
   if (typeof right !== 'object' || right === null) return answer === right;
-  return typeof answer === 'object' && answer !== null && Object.entries(right).every(([key, one]) => holds((answer as Record<string, unknown>)[key], one));
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    Object.entries(right).every(([key, one]) => holds((answer as Record<string, unknown>)[key], one))
+  );
 }

@@ -11,7 +11,8 @@ const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8
 test('docs/reference is what scripts/reference.mjs makes of the code', async () => {
   const files = await referenceFiles();
   expect(readdirSync(folder).sort()).toEqual([...files.keys()].sort());
-  for (const [name, text] of files) expect(read(name) === text, `${name} is out of date: run node scripts/reference.mjs`).toBe(true);
+  for (const [name, text] of files)
+    expect(read(name) === text, `${name} is out of date: run node scripts/reference.mjs`).toBe(true);
 });
 
 test('every published form is a JSON Schema of 2020-12', async () => {

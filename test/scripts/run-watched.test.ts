@@ -31,6 +31,9 @@ test('a program that spins in a child and says nothing more is ended with all it
 
 test('one that goes on printing is left alone, however long it takes in all', async () => {
   const program = join(tempFolder('slow'), 'slow.mjs');
-  writeFileSync(program, `for (let i = 0; i < 8; i++) { console.log(i); await new Promise((resolve) => setTimeout(resolve, 300)); }\nprocess.exitCode = 3;\n`);
+  writeFileSync(
+    program,
+    `for (let i = 0; i < 8; i++) { console.log(i); await new Promise((resolve) => setTimeout(resolve, 300)); }\nprocess.exitCode = 3;\n`,
+  );
   expect((await watched(program, 1_500)).out).toBe('0\n1\n2\n3\n4\n5\n6\n7\ncode 3\n');
 });

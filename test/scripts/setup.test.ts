@@ -82,8 +82,13 @@ test('where no package manager can help, one line says what to type', async () =
 test('as root, or with a sudo that asks nothing, apt-get installs it and no service is started', async () => {
   for (const sudo of [false, true]) {
     const folder = tempFolder('apt');
-    const [calls, policy, server] = ['calls', 'policy-rc.d', 'redis-server'].map((name) => join(folder, name)) as [string, string, string];
-    for (const name of ['env', 'install', 'rm', 'sh', 'true', 'chmod']) symlinkSync(`/usr/bin/${name}`, join(folder, name));
+    const [calls, policy, server] = ['calls', 'policy-rc.d', 'redis-server'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const name of ['env', 'install', 'rm', 'sh', 'true', 'chmod'])
+      symlinkSync(`/usr/bin/${name}`, join(folder, name));
     program(
       folder,
       'apt-get',
@@ -95,7 +100,10 @@ test('as root, or with a sudo that asks nothing, apt-get installs it and no serv
     expect(stdout.trim()).toBe('null');
     expect(stderr).toContain('apt-get install redis-server');
     // 101: what Debian's installer takes for "start nothing".
-    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(['-q -y update (101)', '-q -y install --no-install-recommends redis-server (101)']);
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual([
+      '-q -y update (101)',
+      '-q -y install --no-install-recommends redis-server (101)',
+    ]);
     expect(existsSync(policy)).toBe(false);
     expect(existsSync(join(folder, 'sudo-calls'))).toBe(sudo);
   }
@@ -106,7 +114,11 @@ test('packages are installed when the lock file asks for others than are there, 
   const lock = (version: string) =>
     JSON.stringify({
       lockfileVersion: 3,
-      packages: { '': {}, 'node_modules/a': { version }, 'node_modules/only-elsewhere': { version: '1.0.0', optional: true } },
+      packages: {
+        '': {},
+        'node_modules/a': { version },
+        'node_modules/only-elsewhere': { version: '1.0.0', optional: true },
+      },
     });
   const npm = `${root}/npm-cli.js`;
   writeFileSync(
@@ -116,12 +128,17 @@ test('packages are installed when the lock file asks for others than are there, 
   const install = async () => {
     const code = `import { installDependencies } from '${SCRIPTS}setup/dependencies.mjs'; console.log(await installDependencies('${root}'));`;
     expect((await script(code, { npm_execpath: npm, NODE_ENV: 'production' }).ended).stdout.trim()).toBe('null');
-    return existsSync(join(root, 'npm-calls')) ? readFileSync(join(root, 'npm-calls'), 'utf8').trim().split('\n').length : 0;
+    return existsSync(join(root, 'npm-calls'))
+      ? readFileSync(join(root, 'npm-calls'), 'utf8').trim().split('\n').length
+      : 0;
   };
   // Installed by hand, with npm's own note of what lies there.
   writeFileSync(join(root, 'package-lock.json'), lock('1.0.0'));
   mkdirSync(join(root, 'node_modules'));
-  writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }));
+  writeFileSync(
+    join(root, 'node_modules/.package-lock.json'),
+    JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }),
+  );
   expect(await install()).toBe(0);
   writeFileSync(join(root, 'package-lock.json'), lock('1.0.1'));
   expect(await install()).toBe(1);

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { countOf, lastLine } from '../../scripts/suite/count.mjs';
 
-const file = (status: string, ...tests: string[]) => ({ status, assertionResults: tests.map((each) => ({ status: each })) });
+const file = (status: string, ...tests: string[]) => ({
+  status,
+  assertionResults: tests.map((each) => ({ status: each })),
+});
 const report = (passed: number, failed: number, pending: number, testResults: unknown[]) => ({
   numPassedTests: passed,
   numFailedTests: failed,
@@ -11,7 +14,9 @@ const report = (passed: number, failed: number, pending: number, testResults: un
 
 test('the last line counts tests, and says skipped only when something was', () => {
   expect(lastLine([countOf(report(3, 0, 0, [file('passed', 'passed')]), 0)])).toBe('3 passed, 0 failed');
-  expect(lastLine([{ passed: 1, failed: 1, skipped: 0 }, countOf(report(3, 0, 2, []), 0)])).toBe('4 passed, 1 failed, 2 skipped');
+  expect(lastLine([{ passed: 1, failed: 1, skipped: 0 }, countOf(report(3, 0, 2, []), 0)])).toBe(
+    '4 passed, 1 failed, 2 skipped',
+  );
 });
 
 test('a file that fails before its first test, a run without a report and an error outside every test each count as failed', () => {

@@ -18,9 +18,13 @@ function start(...args: string[]) {
     HOME: temp,
     CMO_STATE_DIR: `${temp}/not-mine`,
   };
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let out = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (out += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (out += text));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   return { temp, child, ended, out: () => out };
 }

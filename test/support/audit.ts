@@ -58,22 +58,29 @@ async function picture(redis: Redis, names: string[], patterns: string[], reserv
   return evaluateJson<Dump>(redis, dump, [], { names, patterns, reservations, record: keys.record('') });
 }
 
-/** Every index of the records (state sets, due, lines and counts of waiting work, run sets, owed, batches) against the records. */
+/**
+ * Every index of the records (state sets, due, lines and counts
+ * of waiting work, run sets, owed, batches) against the records.
+ */
 export async function auditIndexes(redis: Redis): Promise<string[]> {
-  const seen = await picture(redis, [], [
-    `${keys.record('')}*`,
-    `${keys.state('')}*`,
-    keys.due,
-    keys.owed,
-    `${keys.running('')}*`,
-    `${keys.batch('')}*`,
-    `${keys.waiting('')}*`,
-    `${keys.line('')}*`,
-    keys.ends,
-    keys.batches,
-    `${keys.census('')}*`,
-    `${keys.label('')}*`,
-  ]);
+  const seen = await picture(
+    redis,
+    [],
+    [
+      `${keys.record('')}*`,
+      `${keys.state('')}*`,
+      keys.due,
+      keys.owed,
+      `${keys.running('')}*`,
+      `${keys.batch('')}*`,
+      `${keys.waiting('')}*`,
+      `${keys.line('')}*`,
+      keys.ends,
+      keys.batches,
+      `${keys.census('')}*`,
+      `${keys.label('')}*`,
+    ],
+  );
   const problems: string[] = [];
   const records = Object.entries(seen.hashes).filter(([name]) => name.startsWith(keys.record('')));
   const want = new Map<string, Scores>();
@@ -108,7 +115,8 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
       if (successor?.['batch'] === get('batch')) countMember(get('batch'), `r:${state}`);
     }
     const labels = (JSON.parse(get('request')) as { labels?: Record<string, string> }).labels ?? {};
-    for (const [label, value] of Object.entries(labels)) put(keys.label(`${label}=${value}`), id, Number(get('submittedAt')));
+    for (const [label, value] of Object.entries(labels))
+      put(keys.label(`${label}=${value}`), id, Number(get('submittedAt')));
     const ended = (END_STATES as readonly string[]).includes(state);
     if (ended !== (get('endedAt') !== '')) problems.push(`${id} is ${state} and endedAt is "${get('endedAt')}"`);
     if (state === 'running') {
@@ -121,7 +129,9 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
       put(keys.line(get('queue')), id, Number(get('submittedAt')));
       count(get('queue'), `tier:${get('tier')}`);
       if (state === 'queued' && get('notBefore') === '') count(get('queue'), `class:${get('class')}`);
-      const bounds = [get('startedAt') === '' ? get('startBy') : '', get('endBy'), get('waitUntil')].filter((at) => at !== '').map(Number);
+      const bounds = [get('startedAt') === '' ? get('startBy') : '', get('endBy'), get('waitUntil')]
+        .filter((at) => at !== '')
+        .map(Number);
       if (bounds.length > 0) put(keys.ends, id, NaN);
     }
   }
@@ -129,21 +139,35 @@ export async function auditIndexes(redis: Redis): Promise<string[]> {
   const owed = seen.sets[keys.owed] ?? {};
   for (const id of Object.keys(owed)) {
     const state = seen.hashes[keys.record(id)]?.['state'] ?? 'gone';
-    if (!(END_STATES as readonly string[]).includes(state)) problems.push(`a line is owed for ${id}, which is ${state}`);
+    if (!(END_STATES as readonly string[]).includes(state))
+      problems.push(`a line is owed for ${id}, which is ${state}`);
   }
   const names = new Set([...want.keys(), ...Object.keys(seen.sets)]);
   names.delete(keys.owed);
   for (const name of names) problems.push(...compareSets(name, want.get(name) ?? {}, seen.sets[name] ?? {}));
-  const hashes = new Set([...counts.keys(), ...Object.keys(seen.hashes).filter((name) => name.startsWith(keys.waiting('')))]);
+  const hashes = new Set([
+    ...counts.keys(),
+    ...Object.keys(seen.hashes).filter((name) => name.startsWith(keys.waiting(''))),
+  ]);
   for (const name of hashes) problems.push(...compareCounts(name, counts.get(name) ?? {}, seen.hashes[name] ?? {}));
-  for (const name of new Set([...members.keys(), ...Object.keys(seen.hashes).filter((known) => known.startsWith(keys.census('')))])) {
+  for (const name of new Set([
+    ...members.keys(),
+    ...Object.keys(seen.hashes).filter((known) => known.startsWith(keys.census(''))),
+  ])) {
     const { at: _at, ...kept } = seen.hashes[name] ?? {};
     problems.push(...compareCounts(name, members.get(name) ?? {}, kept));
   }
   return problems;
 }
 
-type Reservation = { lent?: boolean; st: string; cost: Record<string, number>; lane: string; node: string; at?: number };
+type Reservation = {
+  lent?: boolean;
+  st: string;
+  cost: Record<string, number>;
+  lane: string;
+  node: string;
+  at?: number;
+};
 type Window = { used: number; resetsAt?: number };
 
 export type GateBounds = {
@@ -155,14 +179,21 @@ export type GateBounds = {
   records?: boolean;
 };
 
-export type GateAudit = { problems: string[]; inFlight: number; /** Thousandths, the fullest window. */ effective: number; ids: string[] };
+export type GateAudit = {
+  problems: string[];
+  inFlight: number;
+  /** Thousandths, the fullest window. */ effective: number;
+  ids: string[];
+};
 
 /** One account: sums, slots, leases, the canary and the limit, from its raw reservations. */
 export async function auditGate(redis: Redis, account: string, bounds: GateBounds = {}): Promise<GateAudit> {
   const [meter, reservations, leases, sums, closed] = gateKeys(account);
   const seen = await picture(redis, gateKeys(account), [], bounds.records ? reservations : undefined);
   const problems: string[] = [];
-  const raw = Object.entries(seen.hashes[reservations] ?? {}).map(([id, text]) => [id, JSON.parse(text) as Reservation] as const);
+  const raw = Object.entries(seen.hashes[reservations] ?? {}).map(
+    ([id, text]) => [id, JSON.parse(text) as Reservation] as const,
+  );
   const right: Record<string, number> = {};
   const plus = (field: string, by: number): void => {
     right[field] = (right[field] ?? 0) + by;
@@ -185,23 +216,28 @@ export async function auditGate(redis: Redis, account: string, bounds: GateBound
     if (leased !== (r.st !== 'estimated')) problems.push(`${id} is ${r.st} and ${leased ? 'has' : 'has no'} lease`);
     if (bounds.records && r.st === 'bound') problems.push(...withoutRun(id, seen.hashes));
   }
-  for (const id of Object.keys(seen.sets[leases] ?? {})) if (!raw.some(([known]) => known === id)) problems.push(`${id} has a lease and no reservation`);
+  for (const id of Object.keys(seen.sets[leases] ?? {}))
+    if (!raw.some(([known]) => known === id)) problems.push(`${id} has a lease and no reservation`);
   problems.push(...compareCounts(sums, right, seen.hashes[sums] ?? {}));
 
   const holder = seen.hashes[closed]?.['holder'];
   const canary = raw.find(([id]) => id === holder)?.[1];
-  if (holder !== undefined && canary?.st !== 'token' && canary?.st !== 'bound') problems.push(`the canary ${holder} is ${canary?.st ?? 'gone'}`);
+  if (holder !== undefined && canary?.st !== 'token' && canary?.st !== 'bound')
+    problems.push(`the canary ${holder} is ${canary?.st ?? 'gone'}`);
 
   if (bounds.slots !== undefined && inFlight > bounds.slots) problems.push(`${inFlight} in flight of ${bounds.slots}`);
   if (bounds.laneSlots !== undefined) {
-    for (const [field, value] of Object.entries(right)) if (field.startsWith('lane:') && value > bounds.laneSlots) problems.push(`${field} ${value} of ${bounds.laneSlots}`);
+    for (const [field, value] of Object.entries(right))
+      if (field.startsWith('lane:') && value > bounds.laneSlots)
+        problems.push(`${field} ${value} of ${bounds.laneSlots}`);
   }
   let effective = 0;
   for (const [id, w] of Object.entries(JSON.parse(seen.hashes[meter]?.['windows'] ?? '{}') as Record<string, Window>)) {
     const used = w.resetsAt !== undefined && w.resetsAt <= seen.now ? 0 : w.used;
     const total = used + (right[`w:${id}`] ?? 0);
     effective = Math.max(effective, total);
-    if (bounds.limit !== undefined && total > bounds.limit) problems.push(`${id} stands at ${total} of ${bounds.limit}`);
+    if (bounds.limit !== undefined && total > bounds.limit)
+      problems.push(`${id} stands at ${total} of ${bounds.limit}`);
   }
   return { problems, inFlight, effective, ids: raw.map(([id]) => id) };
 }
@@ -210,14 +246,18 @@ function withoutRun(id: string, hashes: Record<string, Hash>): string[] {
   const dot = id.lastIndexOf('.');
   const record = hashes[keys.record(id.slice(0, dot))];
   const runs = record?.['state'] === 'running' && record['attempt'] === id.slice(dot + 1);
-  return runs ? [] : [`${id} is bound and its record says ${record?.['state'] ?? 'gone'}, attempt ${record?.['attempt'] ?? '-'}`];
+  return runs
+    ? []
+    : [`${id} is bound and its record says ${record?.['state'] ?? 'gone'}, attempt ${record?.['attempt'] ?? '-'}`];
 }
 
 /** NaN in `want`: any score. */
 function compareSets(name: string, want: Scores, have: Scores): string[] {
   const missing = Object.keys(want).filter((id) => !Object.hasOwn(have, id));
   const extra = Object.keys(have).filter((id) => !Object.hasOwn(want, id));
-  const moved = Object.entries(want).filter(([id, score]) => !Number.isNaN(score) && Object.hasOwn(have, id) && have[id] !== score);
+  const moved = Object.entries(want).filter(
+    ([id, score]) => !Number.isNaN(score) && Object.hasOwn(have, id) && have[id] !== score,
+  );
   return [
     ...missing.map((id) => `${name} lacks ${id}`),
     ...extra.map((id) => `${name} still has ${id}`),

@@ -13,7 +13,10 @@ import { waitUntil } from './wait-until.js';
 
 const STAND_INS = new URL('../fixtures/bin', import.meta.url).pathname;
 
-/** A box for the flows of the worker: a Redis of its own, a state folder, stand-in CLIs on PATH, and as many workers as asked for. */
+/**
+ * A box for the flows of the worker: a Redis of its own, a state
+ * folder, stand-in CLIs on PATH, and as many workers as asked for.
+ */
 export type Box = {
   server: TestRedis;
   redis: Redis;
@@ -27,7 +30,11 @@ export type Box = {
   /** @param node another node on the same Redis, with files and an environment of its own */
   start(node?: { id: string; stateDir: string; env?: Record<string, string> }): Promise<Worker>;
   /** Submits one dispatch; the prompt's marker says what the stand-in does. */
-  submit(prompt: string, change?: Partial<DispatchRecord> & { lane?: string }, blobs?: { schema?: string }): Promise<string>;
+  submit(
+    prompt: string,
+    change?: Partial<DispatchRecord> & { lane?: string },
+    blobs?: { schema?: string },
+  ): Promise<string>;
   /** Removes the session files of both CLIs. */
   forgetSessions(): void;
   ended(id: string): Promise<DispatchRecord>;
@@ -46,7 +53,11 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   mkdirSync(workDir);
   const base = testConfig(change);
-  const env = { CMO_TEST_LEDGER: ledger, CODEX_HOME: join(folder, 'codex-home'), CLAUDE_CONFIG_DIR: join(folder, 'claude-home') };
+  const env = {
+    CMO_TEST_LEDGER: ledger,
+    CODEX_HOME: join(folder, 'codex-home'),
+    CLAUDE_CONFIG_DIR: join(folder, 'claude-home'),
+  };
   mkdirSync(env.CODEX_HOME);
   mkdirSync(env.CLAUDE_CONFIG_DIR);
   const config: Config = { ...base, lanes: base.lanes.map((lane) => ({ ...lane, env: { ...env, ...lane.env } })) };
@@ -70,19 +81,36 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     queue,
     records,
     async start(node) {
-      const quiet = { info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
-      const here = node ? { config: { ...config, nodeId: node.id }, stateDir: node.stateDir, env: { ...submitted, ...node.env } } : { config, stateDir, env: submitted };
+      const quiet = {
+        info() {},
+        warn() {},
+        error(fields: object, message: string) {
+          process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+        },
+      };
+      const here = node
+        ? { config: { ...config, nodeId: node.id }, stateDir: node.stateDir, env: { ...submitted, ...node.env } }
+        : { config, stateDir, env: submitted };
       const worker = await startWorker({ redis: server.client(), log: quiet, nodeProgram: null, ...here });
       workers.push(worker);
       return worker;
     },
     async submit(prompt, more = {}, { schema = undefined } = {}) {
       const record = testRecord(config, more);
-      await queue.submit([{ record: { ...record, request: { ...record.request, cwd: workDir, hasSchema: schema !== undefined, ...more.request } }, blobs: { prompt, schema: schema ?? null, env: JSON.stringify(submitted) } }]);
+      await queue.submit([
+        {
+          record: {
+            ...record,
+            request: { ...record.request, cwd: workDir, hasSchema: schema !== undefined, ...more.request },
+          },
+          blobs: { prompt, schema: schema ?? null, env: JSON.stringify(submitted) },
+        },
+      ]);
       return record.id;
     },
     forgetSessions() {
-      for (const folder of [join(env.CODEX_HOME, 'sessions'), join(env.CLAUDE_CONFIG_DIR, 'projects')]) rmSync(folder, { recursive: true, force: true });
+      for (const folder of [join(env.CODEX_HOME, 'sessions'), join(env.CLAUDE_CONFIG_DIR, 'projects')])
+        rmSync(folder, { recursive: true, force: true });
     },
     ended: (id) =>
       waitUntil(
@@ -103,9 +131,12 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     starts() {
       const counts: Record<string, number> = {};
       if (!existsSync(ledger)) return counts;
-      for (const line of readFileSync(ledger, 'utf8').split('\n').filter((text) => text !== '')) {
+      for (const line of readFileSync(ledger, 'utf8')
+        .split('\n')
+        .filter((text) => text !== '')) {
         const entry = JSON.parse(line) as { event?: string; attempt: string };
-        if (entry.event === undefined || entry.event === 'start') counts[entry.attempt] = (counts[entry.attempt] ?? 0) + 1;
+        if (entry.event === undefined || entry.event === 'start')
+          counts[entry.attempt] = (counts[entry.attempt] ?? 0) + 1;
       }
       return counts;
     },
@@ -113,7 +144,10 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
       const folderOf = join(stateDir, 'receipts');
       if (!existsSync(folderOf)) return [];
       return readdirSync(folderOf).flatMap((name) =>
-        readFileSync(join(folderOf, name), 'utf8').split('\n').filter((text) => text !== '').map((text) => JSON.parse(text) as ReceiptLine),
+        readFileSync(join(folderOf, name), 'utf8')
+          .split('\n')
+          .filter((text) => text !== '')
+          .map((text) => JSON.parse(text) as ReceiptLine),
       );
     },
     async close() {

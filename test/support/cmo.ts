@@ -30,7 +30,9 @@ export type Ran = { code: number | null; signal: NodeJS.Signals | null; stdout: 
 export type RunOptions = { input?: string; cwd?: string; env?: Record<string, string> };
 export type Started = { child: ChildProcess; pid: number; ended: Promise<Ran> };
 
-/** A person's box: a scratch home with the built `cmo`, stand-ins as its CLIs, and a private daemon when one is needed. */
+/**
+ * A person's box: a scratch home with the built `cmo`, stand-ins as its CLIs, and a private daemon when one is needed.
+ */
 export type Cmo = {
   folder: string;
   work: string;
@@ -69,7 +71,8 @@ export type Cmo = {
 };
 
 export function openCmo(options: CmoOptions = {}): Cmo {
-  if (!existsSync(PROGRAM)) throw new Error('dist/cmo.cjs is not built: `npm test` builds it, or node scripts/build.mjs');
+  if (!existsSync(PROGRAM))
+    throw new Error('dist/cmo.cjs is not built: `npm test` builds it, or node scripts/build.mjs');
   const folder = tempFolder('cmo');
   const at = (name: string): string => join(folder, name);
   const program = options.program?.(folder) ?? PROGRAM;
@@ -151,7 +154,10 @@ export function openCmo(options: CmoOptions = {}): Cmo {
     daemonPids,
     redisPids,
     runPids(attemptId) {
-      const { pid, cliPid } = JSON.parse(readFileSync(join(stateDir, 'runs', attemptId, 'run.json'), 'utf8')) as { pid: number; cliPid: number };
+      const { pid, cliPid } = JSON.parse(readFileSync(join(stateDir, 'runs', attemptId, 'run.json'), 'utf8')) as {
+        pid: number;
+        cliPid: number;
+      };
       return { supervisor: pid, cli: cliPid };
     },
     killDaemon: () => killEach(daemonPids()),
@@ -161,13 +167,21 @@ export function openCmo(options: CmoOptions = {}): Cmo {
     starts: () => startsPerAttempt(readLedger(ledgerFile)),
     peak: () => peakOf(readLedger(ledgerFile)),
     receipts: () => readReceipts(join(stateDir, 'receipts')),
-    attemptLines: (id) => readReceipts(join(stateDir, 'receipts')).flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : [])),
-    dispatchLines: (id) => readReceipts(join(stateDir, 'receipts')).flatMap((line) => (line.kind === 'dispatch' && line.id === id ? [line] : [])),
+    attemptLines: (id) =>
+      readReceipts(join(stateDir, 'receipts')).flatMap((line) =>
+        line.kind === 'attempt' && line.dispatch === id ? [line] : [],
+      ),
+    dispatchLines: (id) =>
+      readReceipts(join(stateDir, 'receipts')).flatMap((line) =>
+        line.kind === 'dispatch' && line.id === id ? [line] : [],
+      ),
     marked: (id) => processesWith().filter(({ mark }) => mark === id || mark.startsWith(`${id}.`)),
     async close() {
       await cmo(['down', '--kill']);
       await killEach(processesOf(folder).map(({ pid }) => pid));
-      await waitUntil(() => !processesOf(folder).some(({ pid }) => isAlive(pid)), { what: `the processes of ${folder} to leave` });
+      await waitUntil(() => !processesOf(folder).some(({ pid }) => isAlive(pid)), {
+        what: `the processes of ${folder} to leave`,
+      });
       if (process.env['CMO_TEST_KEEP'] !== '1') removeFolder(folder);
     },
   };

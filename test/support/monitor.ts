@@ -37,5 +37,7 @@ const CONTROL: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\u0007'
 
 /** Bytes that are no text stay bytes: one character each. */
 function plain(word: string): string {
-  return word.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex: string | undefined, letter: string) => (hex === undefined ? (CONTROL[letter] ?? letter) : String.fromCharCode(parseInt(hex, 16))));
+  return word.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex: string | undefined, letter: string) =>
+    hex === undefined ? (CONTROL[letter] ?? letter) : String.fromCharCode(parseInt(hex, 16)),
+  );
 }

@@ -5,10 +5,14 @@ import { tempFolder } from './temp.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** What an installation of this package holds, built from the sources as they stand under another version. @returns its folder */
+/**
+ * What an installation of this package holds, built from the sources
+ * as they stand under another version. @returns its folder
+ */
 export function buildPackage(version: string): string {
   const folder = tempFolder('package');
-  for (const name of ['apps', 'libs', 'scripts', 'package.json', 'text-modules.d.ts', 'tsconfig.base.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of ['apps', 'libs', 'scripts', 'package.json', 'text-modules.d.ts', 'tsconfig.base.json'])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   change(join(folder, 'libs/contract/version.ts'), /VERSION = '[^']*'/, `VERSION = '${version}'`);
   change(join(folder, 'package.json'), /"version": "[^"]*"/, `"version": "${version}"`);
@@ -18,7 +22,11 @@ export function buildPackage(version: string): string {
 }
 
 /** As npm does it: what was there before goes, then the new files come. `halfway` is called in between. */
-export async function replacePackage(target: string, source: string, halfway: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+export async function replacePackage(
+  target: string,
+  source: string,
+  halfway: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   await halfway();
   mkdirSync(target, { recursive: true });

@@ -57,8 +57,8 @@ export function processesWith(value?: string, name = 'CMO_ATTEMPT'): MarkedProce
 }
 
 /**
- * Living processes that have the folder in their command line or environment, or as their cwd. A temp folder's name is random,
- * so these are the ones that were started for it. Never our own.
+ * Living processes that have the folder in their command line or environment, or as their cwd. A temp folder's name is
+ * random, so these are the ones that were started for it. Never our own.
  */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   return readdirSync('/proc')
@@ -66,7 +66,10 @@ export function processesOf(folder: string): { pid: number; command: string }[] 
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && isAlive(pid))
     .map((pid) => ({ pid, command: commandOf(pid) }))
     .filter(
-      ({ pid, command }) => command.includes(folder) || environmentOf(pid)?.some((line) => line.includes(folder)) === true || cwdOf(pid).startsWith(folder),
+      ({ pid, command }) =>
+        command.includes(folder) ||
+        environmentOf(pid)?.some((line) => line.includes(folder)) === true ||
+        cwdOf(pid).startsWith(folder),
     );
 }
 

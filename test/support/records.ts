@@ -15,7 +15,9 @@ export function newId(): string {
 }
 
 /** The defaults with short durations, no hold-back and room: a test widens or narrows what it is about. */
-export function testConfig(change: Partial<Omit<Config, 'timing'>> & { timing?: Partial<Config['timing']> } = {}): Config {
+export function testConfig(
+  change: Partial<Omit<Config, 'timing'>> & { timing?: Partial<Config['timing']> } = {},
+): Config {
   const { timing, ...rest } = change;
   return {
     ...DEFAULT_CONFIG,
@@ -46,7 +48,18 @@ const DECISION: Chosen = {
   tier: 'balanced',
   reason: 'implement · complexity 3/5 · length m → balanced',
   notes: [],
-  factors: { role: 'implement', complexity: 3, length: 'm', contextTokens: 0, needsSchema: false, needsRepoWrite: false, independentOf: null, strictIndependence: false, pin: null, pinModel: null },
+  factors: {
+    role: 'implement',
+    complexity: 3,
+    length: 'm',
+    contextTokens: 0,
+    needsSchema: false,
+    needsRepoWrite: false,
+    independentOf: null,
+    strictIndependence: false,
+    pin: null,
+    pinModel: null,
+  },
   facts: {},
   states: {},
   laneStates: {},

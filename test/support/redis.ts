@@ -16,7 +16,9 @@ export type TestRedis = {
   socket: string;
   /** Of the running server; throws when it is down. */
   pid(): number;
-  /** A new client on the socket that waits out a restart; disconnected with `close()`. For other options make your own. */
+  /**
+   * A new client on the socket that waits out a restart; disconnected with `close()`. For other options make your own.
+   */
   client(): Redis;
   start(): Promise<void>;
   /** SIGTERM: the append-only file is closed in order. */
@@ -96,8 +98,29 @@ export async function startRedis(options: { folder?: string; args?: string[] } =
 /** Under setpriv, so that a test process that is itself killed by SIGKILL leaves no server behind. */
 function commandLine(folder: string, socket: string, more: string[]): [string, string[]] {
   const server = redisServer();
-  const args = ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder, '--logfile', join(folder, 'redis.log')];
-  args.push('--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction', ...more);
+  const args = [
+    '--port',
+    '0',
+    '--unixsocket',
+    socket,
+    '--unixsocketperm',
+    '700',
+    '--dir',
+    folder,
+    '--logfile',
+    join(folder, 'redis.log'),
+  ];
+  args.push(
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'everysec',
+    '--maxmemory-policy',
+    'noeviction',
+    ...more,
+  );
   return onPath('setpriv') ? ['setpriv', ['--pdeathsig', 'KILL', server, ...args]] : [server, args];
 }
 

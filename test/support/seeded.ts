@@ -1,4 +1,7 @@
-/** CMO_TEST_SEED repeats a run's choices and moments, as far as processes can be repeated; `npm run chaos -- SEED` sets it. */
+/**
+ * CMO_TEST_SEED repeats a run's choices and moments, as far as
+ * processes can be repeated; `npm run chaos -- SEED` sets it.
+ */
 export const SEED = Number(process.env['CMO_TEST_SEED'] ?? Date.now() % 1_000_000);
 
 /** Moments at which something is struck, for each victim; `npm run chaos` asks for twenty. */

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 
 /**
- * systemctl, loginctl and crontab, played: they answer as the real ones do (systemd 255, cronie) and keep what they were told
- * in a folder of the test's. They start nothing. First on PATH they also keep a test from the real ones of whoever runs it.
+ * systemctl, loginctl and crontab, played: they answer as the real ones do (systemd 255, cronie) and keep what they
+ * were told in a folder of the test's. They start nothing. First on
+ * PATH they also keep a test from the real ones of whoever runs it.
  */
 export type ServiceTools = {
   /** Each call, as it was typed. */

@@ -17,6 +17,9 @@ export async function startSim(options: Parameters<typeof createSim>[0] = {}): P
     ...sim,
     url,
     lane: (id, command, folder) => simulatedLane(id, command, url, folder),
-    requests: (vendor) => sim.log.entries.filter((entry) => entry.event === 'request' && entry.vendor === vendor && /\/(responses|messages)$/.test(entry.path)),
+    requests: (vendor) =>
+      sim.log.entries.filter(
+        (entry) => entry.event === 'request' && entry.vendor === vendor && /\/(responses|messages)$/.test(entry.path),
+      ),
   };
 }

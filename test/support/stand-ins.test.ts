@@ -9,7 +9,15 @@ import { waitUntil } from './wait-until.js';
 const BIN = new URL('../fixtures/bin/', import.meta.url).pathname;
 const SAMPLES = new URL('../vendor-sim/samples/', import.meta.url).pathname;
 const CODEX = ['exec', '-', '--json', '--skip-git-repo-check', '--sandbox', 'workspace-write', '-m', 'gpt-5.6-terra'];
-const CLAUDE = ['-p', '--output-format', 'stream-json', '--verbose', '--model', 'sonnet', '--dangerously-skip-permissions'];
+const CLAUDE = [
+  '-p',
+  '--output-format',
+  'stream-json',
+  '--verbose',
+  '--model',
+  'sonnet',
+  '--dangerously-skip-permissions',
+];
 
 type Line = Record<string, unknown>;
 const parse = (text: string): Line[] =>
@@ -22,7 +30,14 @@ function start(name: string, args: string[], prompt: string, more: Record<string
   const folder = tempFolder('standin');
   const codexHome = join(folder, 'codex');
   mkdirSync(codexHome);
-  const env = { PATH: process.env['PATH'] ?? '', TZ: 'UTC', CODEX_HOME: codexHome, CMO_TEST_LEDGER: join(folder, 'ledger'), CMO_ATTEMPT: 'd-1.1', ...more };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    TZ: 'UTC',
+    CODEX_HOME: codexHome,
+    CMO_TEST_LEDGER: join(folder, 'ledger'),
+    CMO_ATTEMPT: 'd-1.1',
+    ...more,
+  };
   const child = spawn(join(BIN, name), args, { cwd: folder, env });
   let out = '';
   child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString()));
@@ -30,30 +45,52 @@ function start(name: string, args: string[], prompt: string, more: Record<string
   const ended = new Promise<{ code: number | null; signal: string | null; out: Line[] }>((resolve) =>
     child.once('close', (code, signal) => resolve({ code, signal, out: parse(out) })),
   );
-  const ledger = (): Line[] => (existsSync(env.CMO_TEST_LEDGER) ? parse(readFileSync(env.CMO_TEST_LEDGER, 'utf8')) : []);
+  const ledger = (): Line[] =>
+    existsSync(env.CMO_TEST_LEDGER) ? parse(readFileSync(env.CMO_TEST_LEDGER, 'utf8')) : [];
   return { child, folder, codexHome, ended, ledger };
 }
 
 /** What a reader of the stream decides by, without ids, times and the vendor's prose. */
 const codexFacts = (line: Line) => [line['type'], (line['item'] as Line | undefined)?.['type']];
 const claudeFacts = (line: Line) =>
-  ['type', 'subtype', 'error', 'is_error', 'api_error_status', 'api_error_type', 'terminal_reason', 'error_status'].map((key) => line[key]);
+  ['type', 'subtype', 'error', 'is_error', 'api_error_status', 'api_error_type', 'terminal_reason', 'error_status'].map(
+    (key) => line[key],
+  );
 
-for (const scenario of ['echo', 'usage-limit', 'rate-limit', 'auth-expired', 'overloaded', 'server-error', 'cut', 'empty', 'tool', 'bad-request']) {
+for (const scenario of [
+  'echo',
+  'usage-limit',
+  'rate-limit',
+  'auth-expired',
+  'overloaded',
+  'server-error',
+  'cut',
+  'empty',
+  'tool',
+  'bad-request',
+]) {
   test(`the codex stand-in prints and records what the real codex did for ${scenario}`, async () => {
     const run = start('codex', CODEX, `Please answer. [[sim:${scenario}]]`);
     const { code, out } = await run.ended;
-    const sample = (suffix: string): Line[] => parse(readFileSync(join(SAMPLES, 'codex', `${scenario}${suffix}`), 'utf8'));
+    const sample = (suffix: string): Line[] =>
+      parse(readFileSync(join(SAMPLES, 'codex', `${scenario}${suffix}`), 'utf8'));
     expect(out.map(codexFacts)).toEqual(sample('.jsonl').map(codexFacts));
-    expect(code).toBe((JSON.parse(readFileSync(join(SAMPLES, 'codex', `${scenario}.run.json`), 'utf8')) as { exit_code: number }).exit_code);
+    expect(code).toBe(
+      (JSON.parse(readFileSync(join(SAMPLES, 'codex', `${scenario}.run.json`), 'utf8')) as { exit_code: number })
+        .exit_code,
+    );
 
-    const sessions = readdirSync(join(run.codexHome, 'sessions'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));
+    const sessions = readdirSync(join(run.codexHome, 'sessions'), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.jsonl'),
+    );
     expect(sessions).toHaveLength(1);
     const errorOf = (lines: Line[]) => {
       const last = lines.map((line) => line['payload'] as Line).find((payload) => payload['type'] === 'task_complete');
       return (last?.['error'] as Line | undefined)?.['codex_error_info'];
     };
-    expect(errorOf(parse(readFileSync(join(run.codexHome, 'sessions', sessions[0] ?? ''), 'utf8')))).toEqual(errorOf(sample('.rollout.jsonl')));
+    expect(errorOf(parse(readFileSync(join(run.codexHome, 'sessions', sessions[0] ?? ''), 'utf8')))).toEqual(
+      errorOf(sample('.rollout.jsonl')),
+    );
   });
 
   test(`the claude stand-in prints what the real claude did for ${scenario}`, async () => {
@@ -61,9 +98,13 @@ for (const scenario of ['echo', 'usage-limit', 'rate-limit', 'auth-expired', 'ov
     const sample = parse(readFileSync(join(SAMPLES, 'claude', `${scenario}.jsonl`), 'utf8'));
     const result = (lines: Line[]) => claudeFacts(lines.find((line) => line['type'] === 'result') ?? {});
     expect(result(out)).toEqual(result(sample));
-    const types = (lines: Line[]) => new Set(lines.map((line) => line['type']).filter((type) => type !== 'stream_event' && type !== 'user'));
+    const types = (lines: Line[]) =>
+      new Set(lines.map((line) => line['type']).filter((type) => type !== 'stream_event' && type !== 'user'));
     expect(types(out)).toEqual(types(sample));
-    expect(code).toBe((JSON.parse(readFileSync(join(SAMPLES, 'claude', `${scenario}.run.json`), 'utf8')) as { exit_code: number }).exit_code);
+    expect(code).toBe(
+      (JSON.parse(readFileSync(join(SAMPLES, 'claude', `${scenario}.run.json`), 'utf8')) as { exit_code: number })
+        .exit_code,
+    );
   });
 }
 
@@ -122,7 +163,9 @@ test('claude-ignores-term leaves on SIGKILL only', async () => {
 
 test('prints-its-environment and claude-bills-an-api-key say what their names say', async () => {
   const env = await start('prints-its-environment', CODEX, 'x', { SOME_NAME: 'a "value"' }).ended;
-  expect(env.out.map((line) => (line['item'] as Line | undefined)?.['text']).join('\n')).toContain('\nSOME_NAME=a "value"\n');
+  expect(env.out.map((line) => (line['item'] as Line | undefined)?.['text']).join('\n')).toContain(
+    '\nSOME_NAME=a "value"\n',
+  );
   const key = await start('claude-bills-an-api-key', CLAUDE, 'x').ended;
   expect(key.out[0]).toMatchObject({ subtype: 'init', apiKeySource: 'ANTHROPIC_API_KEY' });
 });

@@ -1,16 +1,25 @@
 /**
- * A unit as systemd.syntax(7) and systemd.service(5) have it read, without our own writer's code: quotes, C escapes, %% and, in
- * arguments, $$.
+ * A unit as systemd.syntax(7) and systemd.service(5) have it read, without our own writer's code: quotes, C escapes, %%
+ * and, in arguments, $$.
  */
 export type Unit = { command: string[]; environment: Record<string, string>; settings: Record<string, string> };
 
 export function unitOf(text: string): Unit {
   const lines = text.split('\n').filter((line) => /^[A-Za-z]+=/.test(line));
-  const pairs = lines.map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+  const pairs = lines.map((line): [string, string] => [
+    line.slice(0, line.indexOf('=')),
+    line.slice(line.indexOf('=') + 1),
+  ]);
   const valuesOf = (name: string): string[] => pairs.flatMap(([key, value]) => (key === name ? [value] : []));
-  const environment = valuesOf('Environment').flatMap(wordsOf).map((word): [string, string] => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]);
+  const environment = valuesOf('Environment')
+    .flatMap(wordsOf)
+    .map((word): [string, string] => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]);
   const [program = '', ...args] = valuesOf('ExecStart').flatMap(wordsOf);
-  return { command: [program, ...args.map((word) => word.replaceAll('$$', () => '$'))], environment: Object.fromEntries(environment), settings: Object.fromEntries(pairs) };
+  return {
+    command: [program, ...args.map((word) => word.replaceAll('$$', () => '$'))],
+    environment: Object.fromEntries(environment),
+    settings: Object.fromEntries(pairs),
+  };
 }
 
 function wordsOf(value: string): string[] {
@@ -35,6 +44,7 @@ function wordsOf(value: string): string[] {
 }
 
 function escape(letter: string): string {
-  if (letter !== '\\' && letter !== '"' && letter !== "'") throw new Error(`an escape that is not expected here: \\${letter}`);
+  if (letter !== '\\' && letter !== '"' && letter !== "'")
+    throw new Error(`an escape that is not expected here: \\${letter}`);
   return letter;
 }

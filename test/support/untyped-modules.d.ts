@@ -17,7 +17,9 @@ declare module '*/scripts/setup/node-version.mjs' {
   export function nodeProblem(version?: string): string | null;
 }
 declare module '*/scripts/bundles.mjs' {
-  export function bundleCli(outdir: string): Promise<{ files: string[]; metafiles: { hot: import('esbuild').Metafile; cold: import('esbuild').Metafile } }>;
+  export function bundleCli(
+    outdir: string,
+  ): Promise<{ files: string[]; metafiles: { hot: import('esbuild').Metafile; cold: import('esbuild').Metafile } }>;
 }
 declare module '*/scripts/pack.mjs' {
   export function packedPackage(full: object): object;
@@ -31,7 +33,12 @@ declare module '*/scripts/real-clis.mjs' {
 declare module '*/scripts/try/lanes.mjs' {
   type Lane = { command: string; env: Record<string, string> };
   export function simulatedLane(id: 'codex' | 'claude', command: string, url: string, folder: string): Lane;
-  export function standInLane(id: 'codex' | 'claude', command: string, folder: string, more?: Record<string, string>): Lane;
+  export function standInLane(
+    id: 'codex' | 'claude',
+    command: string,
+    folder: string,
+    more?: Record<string, string>,
+  ): Lane;
 }
 declare module '*/vendor-sim/lib/scenarios.mjs' {
   export const SCENARIOS: Record<string, string>;

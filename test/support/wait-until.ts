@@ -13,7 +13,8 @@ export async function waitUntil<T>(look: () => T | Promise<T>, options: WaitOpti
   for (;;) {
     const seen = await look();
     if (seen) return seen;
-    if (performance.now() > until) throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}; last seen: ${describe(seen)}`);
+    if (performance.now() > until)
+      throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}; last seen: ${describe(seen)}`);
     await sleep(everyMs);
   }
 }

@@ -12,20 +12,26 @@ const LOOK_AGAIN_MS = 5_000;
 export function batchRoutes(app: FastifyInstance, { records, changes }: ApiResources): void {
   app.get<{ Querystring: Record<string, unknown> }>('/v1/batches', async (request) => {
     refuseUnknownKeys(request.query, ['limit']);
-    const data: BatchesData = { batches: await records.batches(wholeOf(request.query, 'limit', { default: 20, min: 1, max: BOUNDS.rows })) };
+    const data: BatchesData = {
+      batches: await records.batches(wholeOf(request.query, 'limit', { default: 20, min: 1, max: BOUNDS.rows })),
+    };
     return answered('cmo.batches/1', data);
   });
 
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>('/v1/batches/:name', async (request) => {
     refuseUnknownKeys(request.query, ['wait']);
-    const wait = Math.min(wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }), BOUNDS.waitMs);
+    const wait = Math.min(
+      wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
+      BOUNDS.waitMs,
+    );
     const { name } = request.params;
     const until = performance.now() + wait;
     let left = false;
     request.raw.socket.once('close', () => (left = true));
     for (;;) {
       const status = await records.census(name);
-      if (status === null) return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${JSON.stringify(name.slice(0, 64))}`));
+      if (status === null)
+        return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${JSON.stringify(name.slice(0, 64))}`));
       const rest = until - performance.now();
       if (hasEnded(status) || rest <= 0 || left) return answered('cmo.batch-status/1', status);
       await nextChange(Math.min(rest, LOOK_AGAIN_MS));

@@ -10,18 +10,33 @@ const body = z.strictObject(picking);
 /** Asked of Redis at once. */
 const WIDTH = 100;
 
-/** POST /v1/cancel {ids | select, dryRun?}: each as by its own route. Without states a selection means what has not ended. */
+/**
+ * POST /v1/cancel {ids | select, dryRun?}: each as by its own
+ * route. Without states a selection means what has not ended.
+ */
 export function cancelManyRoute(app: FastifyInstance, resources: ApiResources): void {
   const { queue, log, writeLines } = resources;
   app.post('/v1/cancel', async (request) => {
     const parsed = body.safeParse(request.body ?? {});
-    if (!parsed.success) return refuse(refusal([wrong('', 'the body', request.body, '{"ids": […]} or {"select": {"batch"?, "labels"?, "states"?}}, and "dryRun"?')]));
+    if (!parsed.success)
+      return refuse(
+        refusal([
+          wrong(
+            '',
+            'the body',
+            request.body,
+            '{"ids": […]} or {"select": {"batch"?, "labels"?, "states"?}}, and "dryRun"?',
+          ),
+        ]),
+      );
     const found = await pick(parsed.data, resources, LIVE);
     const data: CancelManyData = { ...matchedOf(found), cancelled: 0, alreadyEnded: 0, asked: [] };
     if (parsed.data.dryRun) return answered('cmo.cancel/1', data);
     const ended: string[] = [];
     for (let at = 0; at < found.length; at += WIDTH) {
-      const answers = await Promise.all(found.slice(at, at + WIDTH).map(async ({ id }) => ({ id, how: (await queue.cancel(id))?.how })));
+      const answers = await Promise.all(
+        found.slice(at, at + WIDTH).map(async ({ id }) => ({ id, how: (await queue.cancel(id))?.how })),
+      );
       for (const { id, how } of answers) {
         if (how === 'cancelled') ended.push(id);
         else if (how === 'asked') data.asked.push(id);

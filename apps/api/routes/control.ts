@@ -7,10 +7,18 @@ import type { ApiResources } from '../resources.js';
 
 /** Of one line, for a person. */
 const reasonText = z.string().check(z.minLength(1), z.maxLength(200), z.regex(/^[^\p{C}]+$/u));
-const pauseBody = z.strictObject({ lane: z.nullable(z.string()), reason: reasonText, until: z.exactOptional(z.string()) });
+const pauseBody = z.strictObject({
+  lane: z.nullable(z.string()),
+  reason: reasonText,
+  until: z.exactOptional(z.string()),
+});
 const resumeBody = z.strictObject({ lane: z.nullable(z.string()) });
 const drainBody = z.strictObject({ reason: reasonText });
-const setting = z.strictObject({ of: z.enum(['account', 'lane', 'node', 'dark']), name: z.string(), atOnce: z.nullable(z.int().check(z.gte(0), z.lte(10_000))) });
+const setting = z.strictObject({
+  of: z.enum(['account', 'lane', 'node', 'dark']),
+  name: z.string(),
+  atOnce: z.nullable(z.int().check(z.gte(0), z.lte(10_000))),
+});
 const slotsBody = z.strictObject({ set: z.array(setting).check(z.minLength(1), z.maxLength(100)) });
 const NODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
@@ -24,11 +32,16 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
 
   /** POST /v1/pause {lane: ID | null (all), reason, until?}. */
   app.post('/v1/pause', async ({ body }) => {
-    const { lane, reason, until } = read(pauseBody, body, '{"lane": ID or null, "reason": TEXT, "until"?: a time or a duration}');
+    const { lane, reason, until } = read(
+      pauseBody,
+      body,
+      '{"lane": ID or null, "reason": TEXT, "until"?: a time or a duration}',
+    );
     if (lane !== null) mustBe('lane', lane, lanes);
     const til = until === undefined ? null : parseMoment(until, now());
     if (until !== undefined && til === null) refuse(refusal([wrong('', 'until', until, MOMENT)]));
-    if (til !== null && til <= now()) refuse(errorBody('CMO_E_UNSATISFIABLE', 'the pause would be over already', { fix: 'name a later time' }));
+    if (til !== null && til <= now())
+      refuse(errorBody('CMO_E_UNSATISFIABLE', 'the pause would be over already', { fix: 'name a later time' }));
     await controls.pause(lane, reason, til);
     log.info({ lane, reason, until: til }, 'paused');
     return standing();
@@ -56,9 +69,15 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
     return standing();
   });
 
-  /** POST /v1/slots {set: [{of, name, atOnce | null}]}: null takes the configuration's word again. All of them, or none. */
+  /**
+   * POST /v1/slots {set: [{of, name, atOnce | null}]}: null takes the configuration's word again. All of them, or none.
+   */
   app.post('/v1/slots', async ({ body }) => {
-    const { set } = read(slotsBody, body, '{"set": [{"of": account, lane, node or dark, "name": TEXT, "atOnce": 0..10000 or null}]}');
+    const { set } = read(
+      slotsBody,
+      body,
+      '{"set": [{"of": account, lane, node or dark, "name": TEXT, "atOnce": 0..10000 or null}]}',
+    );
     for (const { of, name } of set) {
       if (of === 'account') mustBe('account', name, accounts);
       if (of === 'lane') mustBe('lane', name, lanes);

@@ -13,14 +13,17 @@ const ATTEMPT_HEADER = 'cmo-attempt';
 
 /**
  * GET /v1/dispatches/:id?wait=MS. Answers when the dispatch has ended, at the latest after MS (never later than
- * BOUNDS.waitMs: a larger number is answered then, and the client asks again). While the agent that sent it waits here (it names
- * its attempt), that agent's slot is lent.
+ * BOUNDS.waitMs: a larger number is answered then, and the client asks again). While the agent that sent it waits here
+ * (it names its attempt), that agent's slot is lent.
  */
 export function dispatchRoute(app: FastifyInstance, resources: ApiResources, ends: EndWatch, lent: Lending): void {
   app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>('/v1/dispatches/:id', async (request) => {
     const id = dispatchIdOf(request.params.id);
     refuseUnknownKeys(request.query, ['wait']);
-    const wait = Math.min(wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }), BOUNDS.waitMs);
+    const wait = Math.min(
+      wholeOf(request.query, 'wait', { default: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
+      BOUNDS.waitMs,
+    );
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     request.raw.socket.once('close', leave);

@@ -15,7 +15,9 @@ export function listRoute(app: FastifyInstance, resources: ApiResources): void {
     const limit = wholeOf(request.query, 'limit', { default: 100, min: 1, max: BOUNDS.rows });
     const found = await records.list({ ...filterOf(request.query), limit });
     const look = waitingLooks(resources);
-    const data: ListData = { dispatches: await Promise.all(found.map(async (record) => rowOf(record, await look(record), now()))) };
+    const data: ListData = {
+      dispatches: await Promise.all(found.map(async (record) => rowOf(record, await look(record), now()))),
+    };
     return answered('cmo.dispatches/1', data);
   });
 }

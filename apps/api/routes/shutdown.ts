@@ -6,11 +6,14 @@ import type { ApiResources } from '../resources.js';
 
 const bodySchema = z.strictObject({ kill: z._default(z.boolean(), false), keepRedis: z._default(z.boolean(), false) });
 
-/** POST /v1/shutdown {kill?, keepRedis?}: answers first, then the daemon hands its runs over (or ends them) and leaves. */
+/**
+ * POST /v1/shutdown {kill?, keepRedis?}: answers first, then the daemon hands its runs over (or ends them) and leaves.
+ */
 export function shutdownRoute(app: FastifyInstance, { daemon }: ApiResources): void {
   app.post('/v1/shutdown', async (request, reply) => {
     const parsed = bodySchema.safeParse(request.body ?? {});
-    if (!parsed.success) refuse(refusal([wrong('', 'the body', request.body, '{"kill": true or false, "keepRedis": true or false}')]));
+    if (!parsed.success)
+      refuse(refusal([wrong('', 'the body', request.body, '{"kill": true or false, "keepRedis": true or false}')]));
     const { kill, keepRedis } = parsed.data;
     reply.raw.once('close', () => daemon.shutdown({ kill, keepRedis }));
     reply.header('connection', 'close');

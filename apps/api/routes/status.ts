@@ -6,7 +6,10 @@ import { answered } from '../answers.js';
 import type { ApiResources } from '../resources.js';
 
 /** GET /v1/status: the daemon, its Redis, what waits and runs, and each lane's windows. */
-export function statusRoute(app: FastifyInstance, { config, records, gate, daemon, installed, controls }: ApiResources): void {
+export function statusRoute(
+  app: FastifyInstance,
+  { config, records, gate, daemon, installed, controls }: ApiResources,
+): void {
   app.get('/v1/status', async () => {
     const accounts = [...new Set(config.lanes.map((lane) => lane.account))];
     const [about, control, counts, here, snapshots] = await Promise.all([
@@ -20,7 +23,15 @@ export function statusRoute(app: FastifyInstance, { config, records, gate, daemo
       const snapshot = snapshots.find(({ account }) => account === lane.account);
       return snapshot ? [laneStatus(lane, snapshot, Object.hasOwn(here, lane.id) && here[lane.id] === true)] : [];
     });
-    const data: StatusData = { version: VERSION, protocol: PROTOCOL, node: config.nodeId, ...about, counts, lanes, control };
+    const data: StatusData = {
+      version: VERSION,
+      protocol: PROTOCOL,
+      node: config.nodeId,
+      ...about,
+      counts,
+      lanes,
+      control,
+    };
     return answered('cmo.status/1', data);
   });
 }

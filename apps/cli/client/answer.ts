@@ -15,5 +15,7 @@ export function outcomeOf<T>(body: unknown): Outcome<T> {
 }
 
 function strange(message?: string): ErrorBody {
-  return errorBody('CMO_E_DAEMON', message ?? 'the daemon answered something that was not understood', { fix: 'cmo and its daemon may be of different versions: `cmo down`, then `cmo up`' });
+  return errorBody('CMO_E_DAEMON', message ?? 'the daemon answered something that was not understood', {
+    fix: 'cmo and its daemon may be of different versions: `cmo down`, then `cmo up`',
+  });
 }

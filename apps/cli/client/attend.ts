@@ -32,8 +32,8 @@ export type Submitted = { ok: true; ids: readonly string[] } | { ok: false; erro
 export type AttendOptions = {
   ids: readonly string[];
   /**
-   * Sends them first: signals count from here on, since the client has made the ids already. With a `--once` key the answer
-   * may name other dispatches, which were there before: those are waited for then.
+   * Sends them first: signals count from here on, since the client has made the ids already. With a `--once` key the
+   * answer may name other dispatches, which were there before: those are waited for then.
    */
   submit?(): Promise<Submitted>;
   /** Milliseconds; null: as long as it takes. */
@@ -45,7 +45,11 @@ const CANCEL_MS = 15_000;
 const WATCHED_POLL_MS = 1_500;
 const POLL_MS = 60_000;
 
-export async function attend(client: DaemonClient, { ids: asked, submit, forMs, onEnd }: AttendOptions, context: Context): Promise<Attended> {
+export async function attend(
+  client: DaemonClient,
+  { ids: asked, submit, forMs, onEnd }: AttendOptions,
+  context: Context,
+): Promise<Attended> {
   const { output, env } = context;
   const mark = env['CMO_ATTEMPT'];
   const attempt = mark !== undefined && parseAttemptId(mark) ? mark : undefined;
@@ -65,7 +69,9 @@ export async function attend(client: DaemonClient, { ids: asked, submit, forMs, 
     onInterrupt() {
       interrupted = true;
       line.clear();
-      output.note(`cmo: cancelling ${ids.length > 5 ? `${ids.length} dispatches` : ids.join(' ')} (Ctrl-C again to leave at once)`);
+      output.note(
+        `cmo: cancelling ${ids.length > 5 ? `${ids.length} dispatches` : ids.join(' ')} (Ctrl-C again to leave at once)`,
+      );
       setTimeout(() => leave('SIGINT'), CANCEL_MS).unref();
       void submitted.then(async (answer) => {
         if (answer.ok) await cancelAll(client, answer.ids);
@@ -76,7 +82,9 @@ export async function attend(client: DaemonClient, { ids: asked, submit, forMs, 
   });
 
   try {
-    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
+    const left = new Promise<'left'>((resolve) =>
+      signal.addEventListener('abort', () => resolve('left'), { once: true }),
+    );
     const first = await Promise.race([submitted, left]);
     if (first !== 'left') {
       if (!first.ok) return { how: 'refused', error: first.error };
@@ -85,7 +93,13 @@ export async function attend(client: DaemonClient, { ids: asked, submit, forMs, 
     const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
     const until = forMs === null ? null : performance.now() + forMs;
     const followed = await pooled(ids, async (id) => {
-      const one = await follow(client, id, { forMs: until === null ? null : until - performance.now(), pollMs, signal, ...(attempt && { attempt }), onNews: (envelope) => ids.length === 1 && line.news(envelope) });
+      const one = await follow(client, id, {
+        forMs: until === null ? null : until - performance.now(),
+        pollMs,
+        signal,
+        ...(attempt && { attempt }),
+        onNews: (envelope) => ids.length === 1 && line.news(envelope),
+      });
       line.clear();
       if (one.kind === 'ended') onEnd?.(one.envelope);
       return one;
@@ -108,5 +122,7 @@ function settle(followed: readonly Followed[], interrupted: boolean, why: Leavin
 }
 
 async function cancelAll(client: DaemonClient, ids: readonly string[]): Promise<void> {
-  await pooled(ids, (id) => client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'restart' }));
+  await pooled(ids, (id) =>
+    client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'restart' }),
+  );
 }

@@ -9,10 +9,16 @@ const MOST = 10_000;
 
 /** Ids of a batch, in the order in which they were submitted. */
 export async function idsOfBatch(client: DaemonClient, batch: string, context: Context): Promise<string[]> {
-  const unknown = errorBody('CMO_E_NO_DISPATCH', `no batch ${batch}`, { fix: '`cmo ls` lists what is on record, and its batches with --json' });
+  const unknown = errorBody('CMO_E_NO_DISPATCH', `no batch ${batch}`, {
+    fix: '`cmo ls` lists what is on record, and its batches with --json',
+  });
   if (!(await hasRecords(context))) throw new CmoError(unknown);
   const query = new URLSearchParams({ batch, limit: String(MOST) });
-  const listed = await client.call<ListData>({ method: 'GET', path: `/v1/dispatches?${query.toString()}`, daemon: 'start' });
+  const listed = await client.call<ListData>({
+    method: 'GET',
+    path: `/v1/dispatches?${query.toString()}`,
+    daemon: 'start',
+  });
   if (!listed.ok) throw new CmoError(listed.error);
   const ids = listed.data.dispatches.map(({ id }) => id).sort();
   if (ids.length === 0) throw new CmoError(unknown);

@@ -5,8 +5,17 @@ import { printData } from '../output/json.js';
 import type { DaemonClient } from './daemon.js';
 
 /** Tells the daemon, and answers what then stands. */
-export async function say(client: DaemonClient, path: 'pause' | 'resume' | 'drain' | 'slots' | 'control', body?: object): Promise<ControlData> {
-  const outcome = await client.call<ControlData>({ method: body === undefined ? 'GET' : 'POST', path: `/v1/${path}`, daemon: 'start', ...(body !== undefined && { body }) });
+export async function say(
+  client: DaemonClient,
+  path: 'pause' | 'resume' | 'drain' | 'slots' | 'control',
+  body?: object,
+): Promise<ControlData> {
+  const outcome = await client.call<ControlData>({
+    method: body === undefined ? 'GET' : 'POST',
+    path: `/v1/${path}`,
+    daemon: 'start',
+    ...(body !== undefined && { body }),
+  });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }

@@ -19,7 +19,10 @@ export type DaemonCall = Omit<Call, 'timeoutMs'> & {
 export type EnsureDaemon = () => Promise<{ ok: true } | { ok: false; error: ErrorBody }>;
 /** How long a call goes on trying while the daemon or its Redis comes back, ms. */
 const PATIENCE_MS = 60_000;
-/** The same for a call that somebody waits for to be taken, while the daemon answers that its Redis is away: a restart is ridden out, no more. */
+/**
+ * The same for a call that somebody waits for to be taken, while the daemon
+ * answers that its Redis is away: a restart is ridden out, no more.
+ */
 const REDIS_AWAY_MS = 5_000;
 const MOST_PAUSE_MS = 1_000;
 const REPLACED_MS = 20_000;
@@ -44,7 +47,8 @@ export class DaemonClient {
     const { daemon, timeoutMs = 30_000, ...request } = call;
     let since: number | null = null;
     let last = errorBody('CMO_E_DAEMON');
-    const patienceMs = (): number => (daemon === 'start' && last.code === 'CMO_E_REDIS' ? Math.min(this.patienceMs, REDIS_AWAY_MS) : this.patienceMs);
+    const patienceMs = (): number =>
+      daemon === 'start' && last.code === 'CMO_E_REDIS' ? Math.min(this.patienceMs, REDIS_AWAY_MS) : this.patienceMs;
     for (let pause = 20; ; pause = Math.min(MOST_PAUSE_MS, pause * 2)) {
       this.trustSockets();
       const got = await exchange(this.paths.apiSocket, { ...request, timeoutMs });
@@ -53,7 +57,11 @@ export class DaemonClient {
           return { ok: false, error: errorBody('CMO_E_INTERRUPTED') };
         case 'answered': {
           if (got.protocol !== String(PROTOCOL)) {
-            last = errorBody('CMO_E_DAEMON', `the daemon is of another version (${got.version ?? 'unknown'}; this is ${VERSION})`, { fix: '`cmo down`, then `cmo up`' });
+            last = errorBody(
+              'CMO_E_DAEMON',
+              `the daemon is of another version (${got.version ?? 'unknown'}; this is ${VERSION})`,
+              { fix: '`cmo down`, then `cmo up`' },
+            );
             if (daemon === 'never' || this.upgraded) return { ok: false, error: last };
             await this.upgrade();
             break;
@@ -67,8 +75,18 @@ export class DaemonClient {
           break;
         }
         case 'absent': {
-          if (daemon === 'never') return { ok: false, error: errorBody('CMO_E_DAEMON', 'the daemon does not run', { fix: '`cmo up` starts it' }) };
-          if (daemon === 'restart' && isTakenDown(this.paths)) return { ok: false, error: errorBody('CMO_E_DAEMON', 'the daemon was taken down; agents that ran go on', { fix: '`cmo up` brings it back' }) };
+          if (daemon === 'never')
+            return {
+              ok: false,
+              error: errorBody('CMO_E_DAEMON', 'the daemon does not run', { fix: '`cmo up` starts it' }),
+            };
+          if (daemon === 'restart' && isTakenDown(this.paths))
+            return {
+              ok: false,
+              error: errorBody('CMO_E_DAEMON', 'the daemon was taken down; agents that ran go on', {
+                fix: '`cmo up` brings it back',
+              }),
+            };
           const started = await this.start();
           if (!started.ok && (ERRORS[started.error.code].retry !== 'later' || daemon === 'start')) return started;
           if (!started.ok) last = started.error;
@@ -100,12 +118,19 @@ export class DaemonClient {
     await this.ensure();
   }
 
-  /** The short socket folder lies where others may write: a daemon of somebody else's there would be given our prompts. */
+  /**
+   * The short socket folder lies where others may write: a daemon of somebody else's there would be given our prompts.
+   */
   private trustSockets(): void {
     const { sockets, state } = this.paths;
     if (sockets === join(state, 'sockets')) return;
     const problem = folderProblem(sockets);
-    if (problem !== null && problem !== 'it does not exist') throw new CmoError(errorBody('CMO_E_STATE_FOLDER', `the socket folder ${sockets} can't be trusted: ${problem}`, { fix: 'remove it, or set CMO_STATE_DIR to a shorter path' }));
+    if (problem !== null && problem !== 'it does not exist')
+      throw new CmoError(
+        errorBody('CMO_E_STATE_FOLDER', `the socket folder ${sockets} can't be trusted: ${problem}`, {
+          fix: 'remove it, or set CMO_STATE_DIR to a shorter path',
+        }),
+      );
   }
 }
 
@@ -115,14 +140,25 @@ async function startDaemon(paths: Paths): Promise<{ ok: true } | { ok: false; er
   const loaded = loadConfig();
   if (!loaded.ok) return { ok: false, error: configError(loaded.diagnostics) };
   const starter = await whenThere(() => import('#daemon/client'));
-  if (starter === null) return { ok: false, error: errorBody('CMO_E_DAEMON', 'the files of cmo are gone, so no daemon can be started; agents that ran go on', { fix: 'install cmo again' }) };
+  if (starter === null)
+    return {
+      ok: false,
+      error: errorBody(
+        'CMO_E_DAEMON',
+        'the files of cmo are gone, so no daemon can be started; agents that ran go on',
+        { fix: 'install cmo again' },
+      ),
+    };
   const ensured = await starter.ensureDaemon(paths, loaded.config);
   return ensured.ok ? { ok: true } : ensured;
 }
 
-/** A client that waits may outlive its package: while that is replaced, its files are away for a moment. Null: they stay away. */
+/**
+ * A client that waits may outlive its package: while that is
+ * replaced, its files are away for a moment. Null: they stay away.
+ */
 async function whenThere<T>(load: () => Promise<T>): Promise<T | null> {
-  for (const until = performance.now() + REPLACED_MS; ; ) {
+  for (const until = performance.now() + REPLACED_MS; ;) {
     try {
       return await load();
     } catch (error) {

@@ -25,13 +25,24 @@ const EARLY_MS = 100;
  * Waits for the end of a dispatch by long polls. A daemon that dies in the middle is started again and asked again; the
  * dispatch and its agent do not depend on either of us.
  */
-export async function follow(client: DaemonClient, id: string, { forMs, pollMs, onNews, signal, attempt }: FollowOptions): Promise<Followed> {
+export async function follow(
+  client: DaemonClient,
+  id: string,
+  { forMs, pollMs, onNews, signal, attempt }: FollowOptions,
+): Promise<Followed> {
   const until = forMs === null ? Infinity : performance.now() + forMs;
   // Asking is an act of a person, and starts what is down; only while one waits does `cmo down` outrank it.
   for (let daemon: 'start' | 'restart' = 'start'; ; daemon = 'restart') {
     const asked = performance.now();
     const wait = Math.max(0, Math.min(pollMs, Math.ceil(until - performance.now())));
-    const outcome = await client.call<Envelope>({ method: 'GET', path: `/v1/dispatches/${id}?wait=${wait}`, timeoutMs: wait + 30_000, daemon, ...(signal && { signal }), ...(attempt !== undefined && { attempt }) });
+    const outcome = await client.call<Envelope>({
+      method: 'GET',
+      path: `/v1/dispatches/${id}?wait=${wait}`,
+      timeoutMs: wait + 30_000,
+      daemon,
+      ...(signal && { signal }),
+      ...(attempt !== undefined && { attempt }),
+    });
     if (signal?.aborted) return { kind: 'left' };
     if (!outcome.ok) return { kind: 'lost', error: outcome.error };
     const envelope = outcome.data;

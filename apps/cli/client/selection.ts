@@ -15,15 +15,32 @@ export const SELECT_FLAGS = {
 type Said = { batch?: string; label?: string[]; state?: State[]; yes?: true };
 
 /** The ids that were typed, or the selection that the flags make. */
-export async function pickedOf(command: string, said: Said, typed: readonly string[], context: Context): Promise<Picked> {
+export async function pickedOf(
+  command: string,
+  said: Said,
+  typed: readonly string[],
+  context: Context,
+): Promise<Picked> {
   const { batch, label, state } = said;
   const selects = batch !== undefined || label !== undefined || state !== undefined;
   if (selects === typed.length > 0) {
-    throw new CmoError(errorBody('CMO_E_USAGE', selects ? 'ids, and a selection by flags: say one of them' : 'say which: ids, or --batch, --label, --state', { fix: `see \`cmo help ${command}\`` }));
+    throw new CmoError(
+      errorBody(
+        'CMO_E_USAGE',
+        selects ? 'ids, and a selection by flags: say one of them' : 'say which: ids, or --batch, --label, --state',
+        { fix: `see \`cmo help ${command}\`` },
+      ),
+    );
   }
   if (!selects) return { ids: await idsOf(typed, context) };
   if (!(await hasRecords(context))) throw new CmoError(errorBody('CMO_E_NO_DISPATCH', 'nothing is on record here'));
-  return { select: { ...(batch !== undefined && { batch }), ...(label !== undefined && { labels: label }), ...(state !== undefined && { states: state }) } };
+  return {
+    select: {
+      ...(batch !== undefined && { batch }),
+      ...(label !== undefined && { labels: label }),
+      ...(state !== undefined && { states: state }),
+    },
+  };
 }
 
 /** `12 dispatches: 10 queued, 2 running`. */
@@ -33,14 +50,20 @@ export function matchedText({ matched, states }: Matched): string {
 }
 
 /**
- * Shows how many there are before anything is done to them, and asks. Without a terminal to ask on, `--yes` has to say it.
+ * Shows how many there are before anything is done to them, and
+ * asks. Without a terminal to ask on, `--yes` has to say it.
  * @returns false: the person said no, or there is nothing
  */
 export async function confirmed(verb: string, matched: Matched, { yes }: Said, { output }: Context): Promise<boolean> {
   output.note(`${verb} ${matchedText(matched)}`);
   if (matched.matched === 0) return false;
   if (yes) return true;
-  if (!process.stdin.isTTY || !output.stderrIsTerminal) throw new CmoError(errorBody('CMO_E_USAGE', `${matchedText(matched)}: there is no terminal to ask on`, { fix: 'say --yes when they are the right ones' }));
+  if (!process.stdin.isTTY || !output.stderrIsTerminal)
+    throw new CmoError(
+      errorBody('CMO_E_USAGE', `${matchedText(matched)}: there is no terminal to ask on`, {
+        fix: 'say --yes when they are the right ones',
+      }),
+    );
   output.raw(`${verb} them? [y/N] `);
   return /^y(es)?$/i.test((await firstLine()).trim());
 }

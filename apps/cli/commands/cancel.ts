@@ -1,4 +1,15 @@
-import { CmoError, errorBody, ERRORS, isEnded, type CancelData, type CancelManyData, type Envelope, type Matched, type Picked, type State } from '#contract';
+import {
+  CmoError,
+  errorBody,
+  ERRORS,
+  isEnded,
+  type CancelData,
+  type CancelManyData,
+  type Envelope,
+  type Matched,
+  type Picked,
+  type State,
+} from '#contract';
 import { DaemonClient } from '../client/daemon.js';
 import { follow } from '../client/follow.js';
 import { pooled } from '../client/pooled.js';
@@ -18,7 +29,11 @@ export const cancel = command({
   flags: { ...SELECT_FLAGS, ...OUTPUT_FLAGS },
   output: 'human',
   schema: 'cmo.cancel/1',
-  examples: ['cmo cancel d-01JE0000000000000000000000', 'cmo cancel --batch night', 'cmo cancel --label wave=2 --state queued --yes'],
+  examples: [
+    'cmo cancel d-01JE0000000000000000000000',
+    'cmo cancel --batch night',
+    'cmo cancel --label wave=2 --state queued --yes',
+  ],
   notes: [
     'It waits up to 15 seconds for the end; exit 7 when an agent was asked but has not ended by then.',
     'One that has ended already stays as it ended: exit 0.',
@@ -32,9 +47,20 @@ export const cancel = command({
   },
 });
 
-async function cancelMany(client: DaemonClient, picked: Picked, said: { yes?: true }, context: Context): Promise<number> {
+async function cancelMany(
+  client: DaemonClient,
+  picked: Picked,
+  said: { yes?: true },
+  context: Context,
+): Promise<number> {
   const post = async (dryRun: boolean): Promise<CancelManyData> => {
-    const outcome = await client.call<CancelManyData>({ method: 'POST', path: '/v1/cancel', body: { ...picked, dryRun }, daemon: 'start', timeoutMs: 600_000 });
+    const outcome = await client.call<CancelManyData>({
+      method: 'POST',
+      path: '/v1/cancel',
+      body: { ...picked, dryRun },
+      daemon: 'start',
+      timeoutMs: 600_000,
+    });
     if (!outcome.ok) throw new CmoError(outcome.error);
     return outcome.data;
   };
@@ -47,16 +73,31 @@ async function cancelMany(client: DaemonClient, picked: Picked, said: { yes?: tr
   const followed = await pooled(data.asked, (id) => follow(client, id, { forMs: PATIENCE_MS, pollMs: PATIENCE_MS }));
   const open = followed.flatMap((one, i) => (one.kind === 'ended' ? [] : [data.asked[i] ?? '']));
   const done: CancelManyData = { ...data, cancelled: data.cancelled + data.asked.length - open.length, asked: open };
-  const error = open.length === 0 ? null : errorBody('CMO_E_WAIT_TIMEOUT', `${open.length} were asked, but have not ended within ${PATIENCE_MS / 1000} s`, { details: open.slice(0, 20), fix: 'they end as soon as the daemons of their nodes read the request' });
+  const error =
+    open.length === 0
+      ? null
+      : errorBody(
+          'CMO_E_WAIT_TIMEOUT',
+          `${open.length} were asked, but have not ended within ${PATIENCE_MS / 1000} s`,
+          { details: open.slice(0, 20), fix: 'they end as soon as the daemons of their nodes read the request' },
+        );
   if (context.json && error) printJson(context, { schema: 'cmo.cancel/1', ok: false, data: done, error });
   else if (context.json) printData(context, 'cmo.cancel/1', done);
-  else context.output.line(`${done.cancelled} cancelled${done.alreadyEnded > 0 ? `, ${done.alreadyEnded} had ended already` : ''}, of ${matchedText(data)}`);
+  else
+    context.output.line(
+      `${done.cancelled} cancelled${done.alreadyEnded > 0 ? `, ${done.alreadyEnded} had ended already` : ''}, of ${matchedText(data)}`,
+    );
   if (error) context.output.note(errorText(error, context.paintNotes));
   return error ? ERRORS[error.code].exit : 0;
 }
 
 async function cancelOne(client: DaemonClient, id: string, context: Context): Promise<number> {
-  const asked = await client.call<CancelData>({ method: 'POST', path: `/v1/dispatches/${id}/cancel`, body: {}, daemon: 'start' });
+  const asked = await client.call<CancelData>({
+    method: 'POST',
+    path: `/v1/dispatches/${id}/cancel`,
+    body: {},
+    daemon: 'start',
+  });
   if (!asked.ok) throw new CmoError(asked.error);
   let { how, state }: { how: CancelData['how']; state: State } = asked.data;
   let home: string | null = null;
@@ -76,7 +117,9 @@ async function cancelOne(client: DaemonClient, id: string, context: Context): Pr
     return 0;
   }
   const error = errorBody('CMO_E_WAIT_TIMEOUT', `asked, but it has not ended within ${PATIENCE_MS / 1000} s`, {
-    details: [`its agent runs on ${home ?? 'a node that has not answered'}; it ends as soon as that node's daemon reads the request`],
+    details: [
+      `its agent runs on ${home ?? 'a node that has not answered'}; it ends as soon as that node's daemon reads the request`,
+    ],
     fix: `\`cmo show ${id}\` says how it stands; is the daemon of that node up?`,
   });
   if (context.json) printJson(context, { schema: 'cmo.cancel/1', ok: false, data, error });

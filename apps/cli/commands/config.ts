@@ -1,5 +1,15 @@
 import { CmoError, errorBody, nearest } from '#contract';
-import { configError, configRows, configSchema, describeOrigin, loadConfig, problemText, processOptions, shownValue, type Loaded } from '#config';
+import {
+  configError,
+  configRows,
+  configSchema,
+  describeOrigin,
+  loadConfig,
+  problemText,
+  processOptions,
+  shownValue,
+  type Loaded,
+} from '#config';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData, printJson } from '../output/json.js';
@@ -16,15 +26,27 @@ export const config = command({
   output: 'human',
   schema: 'cmo.config/1',
   examples: ['cmo config show --origin', 'cmo config check', 'cmo config schema > config.schema.json'],
-  notes: ['check: exit 2 when anything is wrong, with every problem at once.', 'schema: the JSON Schema of the file, for an editor ("$schema").'],
+  notes: [
+    'check: exit 2 when anything is wrong, with every problem at once.',
+    'schema: the JSON Schema of the file, for an editor ("$schema").',
+  ],
   async run({ values, words }, context) {
     const [seen = ''] = words;
     const what = WHAT.find((word) => word === seen);
     if (what === undefined) {
       const near = nearest(seen, WHAT);
-      throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `cmo config: saw ${JSON.stringify(seen)}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`, { fix: 'see `cmo help config`' }));
+      throw new CmoError(
+        errorBody(
+          'CMO_E_UNKNOWN_VALUE',
+          `cmo config: saw ${JSON.stringify(seen)}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
+          { fix: 'see `cmo help config`' },
+        ),
+      );
     }
-    if (values.origin && what !== 'show') throw new CmoError(errorBody('CMO_E_USAGE', '--origin goes with `cmo config show`', { fix: '`cmo config show --origin`' }));
+    if (values.origin && what !== 'show')
+      throw new CmoError(
+        errorBody('CMO_E_USAGE', '--origin goes with `cmo config show`', { fix: '`cmo config show --origin`' }),
+      );
     if (what === 'schema') {
       printJson(context, configSchema());
       return 0;
@@ -39,11 +61,26 @@ export const config = command({
 type Good = Extract<Loaded, { ok: true }>;
 
 function showConfig({ config: effective, origins, file }: Good, withOrigin: boolean, context: Context): number {
-  const rows = configRows(effective).map((row) => ({ path: row.path, value: shownValue(row), origin: describeOrigin(origins.get(row.path) ?? { from: 'default' }) }));
-  if (context.json) printData(context, 'cmo.config/1', { file, values: rows.map(({ path, value, origin }) => (withOrigin ? { path, value, origin } : { path, value })) });
+  const rows = configRows(effective).map((row) => ({
+    path: row.path,
+    value: shownValue(row),
+    origin: describeOrigin(origins.get(row.path) ?? { from: 'default' }),
+  }));
+  if (context.json)
+    printData(context, 'cmo.config/1', {
+      file,
+      values: rows.map(({ path, value, origin }) => (withOrigin ? { path, value, origin } : { path, value })),
+    });
   else {
     context.output.line(context.paint.dim(file ?? `no file: ${context.paths.configFile} would be read`));
-    for (const line of table(rows.map(({ path, value, origin }) => [path, ...(withOrigin ? [context.paint.dim(origin)] : []), JSON.stringify(value)]))) context.output.line(line);
+    for (const line of table(
+      rows.map(({ path, value, origin }) => [
+        path,
+        ...(withOrigin ? [context.paint.dim(origin)] : []),
+        JSON.stringify(value),
+      ]),
+    ))
+      context.output.line(line);
   }
   return 0;
 }
@@ -53,7 +90,11 @@ function checked({ warnings, file }: Good, context: Context): number {
   if (context.json) printData(context, 'cmo.config/1', { file, problems: 0, warnings: told });
   else {
     for (const warning of told) context.output.line(`${context.paint.yellow('warning')} ${warning}`);
-    context.output.line(file === null ? `no file at ${context.paths.configFile}; the defaults and the environment are in order` : `${file} is in order`);
+    context.output.line(
+      file === null
+        ? `no file at ${context.paths.configFile}; the defaults and the environment are in order`
+        : `${file} is in order`,
+    );
   }
   return 0;
 }

@@ -44,9 +44,18 @@ export const doctor = command({
 });
 
 function rowText({ id, status, seen, fix }: Row, paint: Paint): string {
-  const word = { ok: paint.green('ok     '), warn: paint.yellow('warn   '), fail: paint.red('fail   '), skipped: paint.dim('skipped') }[status];
+  const word = {
+    ok: paint.green('ok     '),
+    warn: paint.yellow('warn   '),
+    fail: paint.red('fail   '),
+    skipped: paint.dim('skipped'),
+  }[status];
   const [first = '', ...more] = seen.split('\n');
-  return [`${word}  ${id.padEnd(16)} ${first}`, ...more.map((line) => `${' '.repeat(26)}${line}`), ...(fix === null ? [] : [`${' '.repeat(26)}${paint.dim('to mend it:')} ${fix}`])].join('\n');
+  return [
+    `${word}  ${id.padEnd(16)} ${first}`,
+    ...more.map((line) => `${' '.repeat(26)}${line}`),
+    ...(fix === null ? [] : [`${' '.repeat(26)}${paint.dim('to mend it:')} ${fix}`]),
+  ].join('\n');
 }
 
 function closing(failed: number, warnings: number, { paint }: Context): string {

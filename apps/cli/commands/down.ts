@@ -28,7 +28,12 @@ export const down = command({
       ({ pid } = stopped);
     }
     if (context.json) printData(context, 'cmo.down/1', { pid, kill });
-    else context.output.line(pid === null ? 'no daemon ran' : `the daemon (pid ${pid}) is down${kill ? ', its agents were ended' : '; agents that run go on'}`);
+    else
+      context.output.line(
+        pid === null
+          ? 'no daemon ran'
+          : `the daemon (pid ${pid}) is down${kill ? ', its agents were ended' : '; agents that run go on'}`,
+      );
     return 0;
   },
 });

@@ -19,18 +19,29 @@ export const drain = command({
   words: { shown: '', min: 0, max: 0 },
   flags: {
     reason: valued('--reason', 'TEXT', reason, 'why; it is shown wherever work waits for it'),
-    timeout: valued('--timeout', 'DUR', duration(0, YEAR_MS), 'leave after so long, exit 7; the box stays drained: 90, 15m, 8h'),
+    timeout: valued(
+      '--timeout',
+      'DUR',
+      duration(0, YEAR_MS),
+      'leave after so long, exit 7; the box stays drained: 90, 15m, 8h',
+    ),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
   schema: 'cmo.drain/1',
   examples: ['cmo drain && sudo reboot', "cmo drain --reason 'a new disk' --timeout 1h"],
-  notes: ['What waits stays in the queue. The box stays drained over restarts, and whoever leaves this command leaves it drained: `cmo resume --all` takes it back.'],
+  notes: [
+    'What waits stays in the queue. The box stays drained over restarts, and whoever leaves this command leaves it drained: `cmo resume --all` takes it back.',
+  ],
   async run({ values }, context) {
     await say(new DaemonClient(context.paths), 'drain', { reason: values.reason ?? 'cmo drain' });
     const until = values.timeout === undefined ? Infinity : performance.now() + values.timeout;
     let left: number | null = null;
-    const stop = listenForSignals({ onInterrupt: () => (left = EXIT_INTERRUPTED), onSecondInterrupt: () => (left = EXIT_INTERRUPTED), onLeave: (signal) => (left = SIGNAL_EXIT[signal]) });
+    const stop = listenForSignals({
+      onInterrupt: () => (left = EXIT_INTERRUPTED),
+      onSecondInterrupt: () => (left = EXIT_INTERRUPTED),
+      onLeave: (signal) => (left = SIGNAL_EXIT[signal]),
+    });
     let told = -1;
     try {
       for (;;) {
@@ -50,12 +61,19 @@ export const drain = command({
 
 function done(context: Context, status: StatusData | null): number {
   if (context.json) printData(context, 'cmo.drain/1', { node: status?.node ?? null, running: 0 });
-  else context.output.line('drained: nothing runs on this box and nothing will be started; `cmo resume --all` takes it back');
+  else
+    context.output.line(
+      'drained: nothing runs on this box and nothing will be started; `cmo resume --all` takes it back',
+    );
   return 0;
 }
 
 function leave(context: Context, running: number, code: number | null): number {
-  const error = errorBody(code === null ? 'CMO_E_WAIT_TIMEOUT' : 'CMO_E_INTERRUPTED', `${running} still running; the box stays drained`, { fix: '`cmo drain` waits again, `cmo resume --all` takes it back' });
+  const error = errorBody(
+    code === null ? 'CMO_E_WAIT_TIMEOUT' : 'CMO_E_INTERRUPTED',
+    `${running} still running; the box stays drained`,
+    { fix: '`cmo drain` waits again, `cmo resume --all` takes it back' },
+  );
   if (context.json) printJson(context, { schema: 'cmo.drain/1', ok: false, error });
   context.output.note(errorText(error, context.paintNotes));
   return code ?? ERRORS.CMO_E_WAIT_TIMEOUT.exit;

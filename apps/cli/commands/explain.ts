@@ -14,13 +14,22 @@ export const explain = command({
   output: 'human',
   schema: 'cmo.explain/1',
   examples: ['cmo explain decision inputs.json', 'cmo explain failure < input.json'],
-  notes: ['Reads one input, or an array of them, and always prints the array of what cmo makes of each, as JSON.', 'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that can not be read gives {"error"} in its place, and exit 1.'],
+  notes: [
+    'Reads one input, or an array of them, and always prints the array of what cmo makes of each, as JSON.',
+    'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that can not be read gives {"error"} in its place, and exit 1.',
+  ],
   async run({ words }, context) {
     const [seen = '', file = '-'] = words;
     const kind = KINDS.find((one) => one === seen);
     if (kind === undefined) {
       const near = nearest(seen, KINDS);
-      throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `cmo explain: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${KINDS.join(', ')}${near === null ? '' : `; nearest: ${near}`}`, { fix: 'see `cmo help explain`' }));
+      throw new CmoError(
+        errorBody(
+          'CMO_E_UNKNOWN_VALUE',
+          `cmo explain: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${KINDS.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
+          { fix: 'see `cmo help explain`' },
+        ),
+      );
     }
     const inputs = await readInputs(file, context);
     const answers: object[] = [];
@@ -36,7 +45,12 @@ async function readInputs(file: string, context: Context): Promise<unknown[]> {
     const text = file === '-' ? await readAll() : readFileSync(resolve(context.cwd, file), 'utf8');
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new CmoError(errorBody('CMO_E_USAGE', `the inputs can't be read: ${file === '-' ? 'stdin' : file}`, { details: [(error as Error).message], fix: 'give it one JSON object, or an array of them' }));
+    throw new CmoError(
+      errorBody('CMO_E_USAGE', `the inputs can't be read: ${file === '-' ? 'stdin' : file}`, {
+        details: [(error as Error).message],
+        fix: 'give it one JSON object, or an array of them',
+      }),
+    );
   }
   return Array.isArray(value) ? (value as unknown[]) : [value];
 }

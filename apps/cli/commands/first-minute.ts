@@ -6,7 +6,9 @@ import { onPath } from '../doctor/on-path.js';
 import { table } from '../output/table.js';
 import { askStatus } from './status.js';
 
-/** `cmo` alone: how this box stands, in a few lines, and what to type next. It starts and asks nothing that could wait. */
+/**
+ * `cmo` alone: how this box stands, in a few lines, and what to type next. It starts and asks nothing that could wait.
+ */
 export async function firstMinute(context: Context): Promise<number> {
   const { env, paths, paint, output } = context;
   const loaded = loadConfig(processOptions(env));
@@ -17,27 +19,42 @@ export async function firstMinute(context: Context): Promise<number> {
     `cmo ${VERSION}: agent tasks on the Claude and Codex subscriptions you have, up to their windows and not past them`,
     '',
     ...table([
-      ...found.map(({ lane, path }) => [`  ${lane.id}`, path ?? paint.yellow(`missing: ${lane.command} is not on PATH`)]),
+      ...found.map(({ lane, path }) => [
+        `  ${lane.id}`,
+        path ?? paint.yellow(`missing: ${lane.command} is not on PATH`),
+      ]),
       ['  config', loaded.ok ? (loaded.file ?? 'none, so the defaults') : paint.red('has errors: `cmo config check`')],
       ['  daemon', daemonText(status, existsSync(paths.redis))],
     ]),
     '',
     'next:',
-    ...table(next(found.some(({ path }) => path !== undefined), status).map(([line, why]) => [`  ${line}`, paint.dim(why)])),
+    ...table(
+      next(
+        found.some(({ path }) => path !== undefined),
+        status,
+      ).map(([line, why]) => [`  ${line}`, paint.dim(why)]),
+    ),
   ];
   for (const line of lines) output.line(line);
   return 0;
 }
 
 function daemonText(status: StatusData | null, before: boolean): string {
-  if (status === null) return before ? 'does not run; the first run or submit starts it' : 'has never run here; the first run or submit starts it';
+  if (status === null)
+    return before
+      ? 'does not run; the first run or submit starts it'
+      : 'has never run here; the first run or submit starts it';
   const { queued, running, retrying } = status.counts;
   return `up: ${queued + retrying} waiting, ${running} running`;
 }
 
 function next(anyProgram: boolean, status: StatusData | null): [string, string][] {
   const rows: [string, string][] = [['cmo doctor', 'says what is missing here, and how to get it']];
-  if (anyProgram) rows.push(["echo 'why is the build slow?' | cmo run --role research", 'one task, now'], ['cmo submit --prompt-file task.md', 'into the queue; cmo wait ID for its end']);
+  if (anyProgram)
+    rows.push(
+      ["echo 'why is the build slow?' | cmo run --role research", 'one task, now'],
+      ['cmo submit --prompt-file task.md', 'into the queue; cmo wait ID for its end'],
+    );
   if (status !== null) rows.push(['cmo ls', 'what waits, runs and has ended']);
   rows.push(['cmo help', 'every command']);
   return rows;

@@ -13,7 +13,9 @@ export const gc = command({
   output: 'human',
   schema: 'cmo.gc/1',
   examples: ['cmo gc --dry-run', 'cmo gc'],
-  notes: ['The daemon does so every hour. How long and how many are kept is `retention` in the config file; nothing that lives is ever removed.'],
+  notes: [
+    'The daemon does so every hour. How long and how many are kept is `retention` in the config file; nothing that lives is ever removed.',
+  ],
   async run({ values }, context) {
     const dryRun = values.dryRun ?? false;
     const data = (await hasRecords(context)) ? await collected(dryRun, context) : null;
@@ -25,7 +27,13 @@ export const gc = command({
 });
 
 async function collected(dryRun: boolean, { paths }: Parameters<typeof hasRecords>[0]): Promise<GcData> {
-  const outcome = await new DaemonClient(paths).call<GcData>({ method: 'POST', path: '/v1/gc', body: { dryRun }, daemon: 'start', timeoutMs: 600_000 });
+  const outcome = await new DaemonClient(paths).call<GcData>({
+    method: 'POST',
+    path: '/v1/gc',
+    body: { dryRun },
+    daemon: 'start',
+    timeoutMs: 600_000,
+  });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }

@@ -13,7 +13,12 @@ export const guard = command({
   words: { shown: '', min: 0, max: 0 },
   flags: {
     lane: valued('--lane', 'LANE', line('the id of a lane'), 'only this lane (default: the best one)'),
-    below: valued('--below', 'PERCENT', whole(1, 100), 'room is effective use below this (default: where critical begins)'),
+    below: valued(
+      '--below',
+      'PERCENT',
+      whole(1, 100),
+      'room is effective use below this (default: where critical begins)',
+    ),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
@@ -23,7 +28,8 @@ export const guard = command({
   async run({ values }, context) {
     const asked = values.lane ?? null;
     let data = await limitsKnown(context);
-    if (data === null || judge(data, asked, values.below, context.now()).percent === null) data = await limitsAsked(context);
+    if (data === null || judge(data, asked, values.below, context.now()).percent === null)
+      data = await limitsAsked(context);
     const found = judge(data, asked, values.below, context.now());
     if (context.json) printData(context, 'cmo.guard/1', found);
     else context.output.note(found.why);
@@ -40,19 +46,35 @@ function judge(data: LimitsData, asked: string | null, limit: number | undefined
   const ids = Object.keys(facts);
   if (asked !== null && !ids.includes(asked)) {
     const near = nearest(asked, ids);
-    throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `--lane: saw ${JSON.stringify(asked.slice(0, 80))}; allowed: ${ids.join(', ')}${near === null ? '' : `; nearest: ${near}`}`));
+    throw new CmoError(
+      errorBody(
+        'CMO_E_UNKNOWN_VALUE',
+        `--lane: saw ${JSON.stringify(asked.slice(0, 80))}; allowed: ${ids.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
+      ),
+    );
   }
   const lanes = Object.entries(facts)
     .filter(([id]) => asked === null || id === asked)
     .map(([id, one]) => ({ id, state: laneState(one, '', data.pressure).state, percent: percentOf(one, '') }));
   const open = lanes.filter(({ state }) => state !== 'exhausted' && state !== 'missing');
-  const known = open.flatMap(({ id, percent }) => (percent === null ? [] : [{ id, percent }])).sort((a, b) => a.percent - b.percent);
+  const known = open
+    .flatMap(({ id, percent }) => (percent === null ? [] : [{ id, percent }]))
+    .sort((a, b) => a.percent - b.percent);
   const [best] = known;
   if (best) {
     const percent = Number(best.percent.toFixed(1));
-    return { safe: percent < below, lane: best.id, percent, below, why: `${best.id} is at ${percent}%, ${percent < below ? 'below' : 'not below'} ${below}%` };
+    return {
+      safe: percent < below,
+      lane: best.id,
+      percent,
+      below,
+      why: `${best.id} is at ${percent}%, ${percent < below ? 'below' : 'not below'} ${below}%`,
+    };
   }
-  const why = open.length > 0 ? `what is left on ${open.map(({ id }) => id).join(', ')} is not known` : `no lane takes work: ${lanes.map(({ id, state }) => `${id} ${state}`).join(', ')}`;
+  const why =
+    open.length > 0
+      ? `what is left on ${open.map(({ id }) => id).join(', ')} is not known`
+      : `no lane takes work: ${lanes.map(({ id, state }) => `${id} ${state}`).join(', ')}`;
   // Nothing to ask for when every lane is shut.
   return { safe: false, lane: null, percent: open.length > 0 ? null : 100, below, why };
 }

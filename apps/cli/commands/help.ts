@@ -27,15 +27,25 @@ export const help = command({
 
 /** The same for a program: of one command its flags, of none the commands. */
 async function helpData(about: string | undefined): Promise<object> {
-  if (about === undefined) return { commands: COMMANDS.map(({ name, group, summary }) => ({ name, group, summary })), topics: TOPICS };
-  if (about === 'exit-codes') return { exitCodes: EXIT_CODES.map(([code, when]) => ({ code: Number(code), when })), errors: Object.entries(ERRORS).map(([code, { exit, message, fix }]) => ({ code, exit, message, fix })) };
+  if (about === undefined)
+    return { commands: COMMANDS.map(({ name, group, summary }) => ({ name, group, summary })), topics: TOPICS };
+  if (about === 'exit-codes')
+    return {
+      exitCodes: EXIT_CODES.map(([code, when]) => ({ code: Number(code), when })),
+      errors: Object.entries(ERRORS).map(([code, { exit, message, fix }]) => ({ code, exit, message, fix })),
+    };
   if (about === 'environment') return { variables: ENVIRONMENT.map(([name, what]) => ({ name, what })) };
   const { name, summary, words, flags, output, schema, notes = [], examples } = await loaded(about);
   return {
     name,
     summary,
     words: words.max === 0 ? null : words.shown,
-    flags: Object.values(flags).map((flag) => ({ name: flag.name, short: flag.short ?? null, value: flag.value, help: flag.help })),
+    flags: Object.values(flags).map((flag) => ({
+      name: flag.name,
+      short: flag.short ?? null,
+      value: flag.value,
+      help: flag.help,
+    })),
     json: { schema, inPipes: output === 'json-in-pipes' },
     notes,
     examples,
@@ -54,7 +64,13 @@ async function loaded(about: string): Promise<Command> {
   if (entry) return entry.load();
   const allowed = [...COMMANDS.map(({ name }) => name), ...TOPICS];
   const near = nearest(about, allowed);
-  throw new CmoError(errorBody('CMO_E_USAGE', `no help on ${JSON.stringify(about.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`, { details: [`allowed: ${allowed.join(' ')}`], fix: '`cmo help`' }));
+  throw new CmoError(
+    errorBody(
+      'CMO_E_USAGE',
+      `no help on ${JSON.stringify(about.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`,
+      { details: [`allowed: ${allowed.join(' ')}`], fix: '`cmo help`' },
+    ),
+  );
 }
 
 function overview(): string[] {
@@ -62,20 +78,33 @@ function overview(): string[] {
   return [
     'cmo: run agent tasks on the Claude and Codex subscriptions that you have, up to their windows and not past them',
     '',
-    ...groups.flatMap((group) => [`${group}:`, ...table(COMMANDS.filter((one) => one.group === group).map(({ name, summary }) => [`  ${name}`, summary])), '']),
+    ...groups.flatMap((group) => [
+      `${group}:`,
+      ...table(COMMANDS.filter((one) => one.group === group).map(({ name, summary }) => [`  ${name}`, summary])),
+      '',
+    ]),
     'cmo help COMMAND tells a command’s flags; cmo help exit-codes, cmo help environment',
   ];
 }
 
 function commandHelp({ name, summary, words, flags, examples, notes, output }: Command): string[] {
-  const rows = Object.values(flags).map((flag) => [`  ${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`, flag.help]);
-  const usage = ['cmo', name, words.max > 0 ? words.shown : '', rows.length > 0 ? '[flags]' : ''].filter(Boolean).join(' ');
+  const rows = Object.values(flags).map((flag) => [
+    `  ${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`,
+    flag.help,
+  ]);
+  const usage = ['cmo', name, words.max > 0 ? words.shown : '', rows.length > 0 ? '[flags]' : '']
+    .filter(Boolean)
+    .join(' ');
   return [
     `${usage}: ${summary}`,
     ...(rows.length > 0 ? ['', ...table(rows)] : []),
     '',
     ...(output === 'json-in-pipes' ? ['Prints JSON when stdout is no terminal, text when it is.'] : []),
-    ...(rows.some(([flag]) => flag?.includes(' ', 3)) ? ['--flag value and --flag=value are the same; a flag given twice is refused, unless it says that it may be repeated.'] : []),
+    ...(rows.some(([flag]) => flag?.includes(' ', 3))
+      ? [
+          '--flag value and --flag=value are the same; a flag given twice is refused, unless it says that it may be repeated.',
+        ]
+      : []),
     ...(notes ?? []),
     '',
     ...examples.map((example) => `  ${example}`),
@@ -83,7 +112,11 @@ function commandHelp({ name, summary, words, flags, examples, notes, output }: C
 }
 
 function exitCodes(): string[] {
-  return table(EXIT_CODES).concat('', 'Every error has a code; these are they:', ...table(Object.entries(ERRORS).map(([code, { exit, message }]) => [`  ${code}`, String(exit), message])));
+  return table(EXIT_CODES).concat(
+    '',
+    'Every error has a code; these are they:',
+    ...table(Object.entries(ERRORS).map(([code, { exit, message }]) => [`  ${code}`, String(exit), message])),
+  );
 }
 
 function environment(): string[] {

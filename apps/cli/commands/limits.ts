@@ -18,19 +18,31 @@ export const limits = command({
   output: 'json-in-pipes',
   schema: 'cmo.limits/1',
   examples: ['cmo limits', 'cmo limits --refresh', 'cmo limits --line'],
-  notes: ['Exit 3 when no lane is usable. Percents are the vendors’, with their source and age; what is not known is called unknown.'],
+  notes: [
+    'Exit 3 when no lane is usable. Percents are the vendors’, with their source and age; what is not known is called unknown.',
+  ],
   async run({ values }, context) {
     const now = context.now();
     if (values.line) {
-      if (values.refresh) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', '--line and --refresh together: a status bar must never wait for a vendor', { fix: 'say one of them' }));
+      if (values.refresh)
+        throw new CmoError(
+          errorBody('CMO_E_UNSATISFIABLE', '--line and --refresh together: a status bar must never wait for a vendor', {
+            fix: 'say one of them',
+          }),
+        );
       const file = readMetersFile(context.paths);
       context.output.line(file === null ? 'cmo: no meter read yet' : limitsLine(file, context.paint, now));
       return 0;
     }
     const { limitsAsked, limitsKnown } = await import('../client/limits.js');
-    const data = values.refresh ? await limitsAsked(context) : ((await limitsKnown(context)) ?? (await nothingRead(context)));
+    const data = values.refresh
+      ? await limitsAsked(context)
+      : ((await limitsKnown(context)) ?? (await nothingRead(context)));
     if (context.json) {
-      const [{ limitsJson }, { printJson }] = await Promise.all([import('../output/limits-json.js'), import('../output/json.js')]);
+      const [{ limitsJson }, { printJson }] = await Promise.all([
+        import('../output/limits-json.js'),
+        import('../output/json.js'),
+      ]);
       printJson(context, limitsJson(data, now));
     } else for (const text of limitsText(data, context.paint, now)) context.output.line(text);
     return usableLanes(data, now).length > 0 ? 0 : 3;
@@ -39,13 +51,20 @@ export const limits = command({
 
 /** Before the first daemon: the lanes that are configured, and not a single number. */
 async function nothingRead(context: Context): Promise<LimitsData> {
-  const [{ configOrRefusal }, { pictured }] = await Promise.all([import('../request/config.js'), import('../plan/picture.js')]);
-  context.output.note('no meter was ever read here, so every window is unknown; `cmo limits --refresh` asks the vendors');
+  const [{ configOrRefusal }, { pictured }] = await Promise.all([
+    import('../request/config.js'),
+    import('../plan/picture.js'),
+  ]);
+  context.output.note(
+    'no meter was ever read here, so every window is unknown; `cmo limits --refresh` asks the vendors',
+  );
   return pictured(context, configOrRefusal(context), null).data;
 }
 
 /** Lanes that take work now: neither exhausted nor without a CLI. */
 function usableLanes(data: LimitsData, now: number): string[] {
   const facts = factsOfLimits(data, now);
-  return Object.entries(facts).flatMap(([lane, one]) => (['exhausted', 'missing'].includes(laneState(one, '', data.pressure).state) ? [] : [lane]));
+  return Object.entries(facts).flatMap(([lane, one]) =>
+    ['exhausted', 'missing'].includes(laneState(one, '', data.pressure).state) ? [] : [lane],
+  );
 }

@@ -21,23 +21,45 @@ export const logs = command({
   flags: {
     follow: withLetter('-f', on('--follow', 'go on until the dispatch has ended')),
     raw: on('--raw', 'as the CLI itself wrote it'),
-    attempt: valued('--attempt', 'N', whole(1, 1_000_000), 'of this attempt (default: the last; with -f from the last one on)'),
+    attempt: valued(
+      '--attempt',
+      'N',
+      whole(1, 1_000_000),
+      'of this attempt (default: the last; with -f from the last one on)',
+    ),
     daemon: on('--daemon', 'the log of the daemon'),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
   schema: 'cmo.logs/1',
-  examples: ['cmo logs -f d-01JE0000000000000000000000', 'cmo logs --raw --attempt 1 d-01JE0000000000000000000000', 'cmo logs --daemon -f'],
-  notes: ['An agent’s output is kept as long as its run folder is, on the box where it ran.', 'With -f and --json, each event is a line of JSON.'],
+  examples: [
+    'cmo logs -f d-01JE0000000000000000000000',
+    'cmo logs --raw --attempt 1 d-01JE0000000000000000000000',
+    'cmo logs --daemon -f',
+  ],
+  notes: [
+    'An agent’s output is kept as long as its run folder is, on the box where it ran.',
+    'With -f and --json, each event is a line of JSON.',
+  ],
   async run({ values, words }, context) {
     const { follow = false, raw = false, attempt, daemon = false } = values;
     const [word] = words;
     if (daemon) {
-      if (word !== undefined || attempt !== undefined) throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', 'the daemon’s log and an agent’s together', { fix: '`cmo logs --daemon`, or `cmo logs ID`' }));
+      if (word !== undefined || attempt !== undefined)
+        throw new CmoError(
+          errorBody('CMO_E_UNSATISFIABLE', 'the daemon’s log and an agent’s together', {
+            fix: '`cmo logs --daemon`, or `cmo logs ID`',
+          }),
+        );
       await daemonLog(context, { follow, raw: raw || context.json });
       return 0;
     }
-    if (word === undefined) throw new CmoError(errorBody('CMO_E_USAGE', 'logs of what?', { fix: '`cmo logs ID`, or `cmo logs --daemon`; `cmo ls` lists the dispatches' }));
+    if (word === undefined)
+      throw new CmoError(
+        errorBody('CMO_E_USAGE', 'logs of what?', {
+          fix: '`cmo logs ID`, or `cmo logs --daemon`; `cmo ls` lists the dispatches',
+        }),
+      );
     const [id = ''] = await idsOf(words, context);
     await agentLog(new DaemonClient(context.paths), context, { id, attempt: attempt ?? null, follow, raw });
     return 0;
@@ -64,7 +86,11 @@ async function agentLog(client: DaemonClient, context: Context, wanted: Wanted):
     if (wanted.follow && wanted.attempt === null && part.attemptEnded && later && attempt !== null) {
       attempt += 1;
       from = 0;
-    } else if (!wanted.follow || (part.attemptEnded && (wanted.attempt !== null || part.dispatchEnded)) || (part.attempt === null && part.dispatchEnded)) {
+    } else if (
+      !wanted.follow ||
+      (part.attemptEnded && (wanted.attempt !== null || part.dispatchEnded)) ||
+      (part.attempt === null && part.dispatchEnded)
+    ) {
       break;
     } else if (part.attemptEnded || part.attempt === null) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -74,9 +100,24 @@ async function agentLog(client: DaemonClient, context: Context, wanted: Wanted):
   else if (attempt === null) output.note('nothing of it was started');
 }
 
-async function ask(client: DaemonClient, { id, follow, raw }: Wanted, attempt: number | null, from: number): Promise<LogsData> {
-  const query = new URLSearchParams({ from: String(from), ...(attempt !== null && { attempt: String(attempt) }), ...(raw && { raw: '1' }), ...(follow && { wait: String(WAIT_MS) }) });
-  const outcome = await client.call<LogsData>({ method: 'GET', path: `/v1/dispatches/${id}/logs?${query.toString()}`, daemon: follow ? 'restart' : 'start', timeoutMs: WAIT_MS + 30_000 });
+async function ask(
+  client: DaemonClient,
+  { id, follow, raw }: Wanted,
+  attempt: number | null,
+  from: number,
+): Promise<LogsData> {
+  const query = new URLSearchParams({
+    from: String(from),
+    ...(attempt !== null && { attempt: String(attempt) }),
+    ...(raw && { raw: '1' }),
+    ...(follow && { wait: String(WAIT_MS) }),
+  });
+  const outcome = await client.call<LogsData>({
+    method: 'GET',
+    path: `/v1/dispatches/${id}/logs?${query.toString()}`,
+    daemon: follow ? 'restart' : 'start',
+    timeoutMs: WAIT_MS + 30_000,
+  });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }
@@ -90,7 +131,8 @@ function print({ output, paint, json }: Context, part: LogsData, from: number, {
     for (const line of part.lines) output.line(JSON.stringify({ attempt: part.attempt, ...line }));
     return;
   }
-  if (from === 0 && part.attempt !== null && part.next > 0) output.line(paint.bold(`attempt ${part.attempt} on ${part.lane ?? '?'} ${part.model ?? ''}`.trimEnd()));
+  if (from === 0 && part.attempt !== null && part.next > 0)
+    output.line(paint.bold(`attempt ${part.attempt} on ${part.lane ?? '?'} ${part.model ?? ''}`.trimEnd()));
   for (const line of part.lines) output.line(logLine(line, paint));
 }
 
@@ -101,7 +143,17 @@ function merged(parts: readonly LogsData[]): LogsData | null {
   return { ...last, lines: parts.flatMap(({ lines }) => lines), ...(last.raw !== undefined && { raw }) };
 }
 
-async function daemonLog({ paths, output, paint, now }: Context, { follow, raw }: { follow: boolean; raw: boolean }): Promise<void> {
-  const found = await followLog(paths.logs, 'daemon.log', { follow, goOn: () => !output.closed(), line: (text) => output.line(raw ? text : daemonLine(text, paint, now())) });
-  if (!found) throw new CmoError(errorBody('CMO_E_USAGE', 'no daemon has written a log here yet', { fix: '`cmo up` starts one' }));
+async function daemonLog(
+  { paths, output, paint, now }: Context,
+  { follow, raw }: { follow: boolean; raw: boolean },
+): Promise<void> {
+  const found = await followLog(paths.logs, 'daemon.log', {
+    follow,
+    goOn: () => !output.closed(),
+    line: (text) => output.line(raw ? text : daemonLine(text, paint, now())),
+  });
+  if (!found)
+    throw new CmoError(
+      errorBody('CMO_E_USAGE', 'no daemon has written a log here yet', { fix: '`cmo up` starts one' }),
+    );
 }

@@ -32,7 +32,13 @@ export const ls = command({
   },
   output: 'human',
   schema: 'cmo.dispatches/1',
-  examples: ['cmo ls', 'cmo ls --state queued,running', 'cmo ls --label wave=2 --since 8h', 'cmo ls --batches', 'cmo ls --json --limit 500'],
+  examples: [
+    'cmo ls',
+    'cmo ls --state queued,running',
+    'cmo ls --label wave=2 --since 8h',
+    'cmo ls --batches',
+    'cmo ls --json --limit 500',
+  ],
   async run({ values }, context) {
     if (values.batches) return lsBatches(values.limit ?? 20, context);
     const data = (await hasRecords(context)) ? await listed(values, context) : { dispatches: [] };
@@ -42,13 +48,30 @@ export const ls = command({
   },
 });
 
-type Said = Partial<Record<'batch' | 'lane' | 'project' | 'node' | 'class' | 'since', string>> & { state?: readonly string[]; label?: readonly string[]; needsLook?: true; limit?: number };
+type Said = Partial<Record<'batch' | 'lane' | 'project' | 'node' | 'class' | 'since', string>> & {
+  state?: readonly string[];
+  label?: readonly string[];
+  needsLook?: true;
+  limit?: number;
+};
 
-async function listed({ state, label = [], limit = 20, needsLook, batch, lane, project, node, class: of, since }: Said, { paths }: Context): Promise<ListData> {
-  const query = new URLSearchParams({ limit: String(limit), ...(state && { state: state.join(',') }), ...(needsLook && { needsLook: 'true' }) });
-  for (const [key, value] of Object.entries({ batch, lane, project, node, class: of, since })) if (value !== undefined) query.set(key, value);
+async function listed(
+  { state, label = [], limit = 20, needsLook, batch, lane, project, node, class: of, since }: Said,
+  { paths }: Context,
+): Promise<ListData> {
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(state && { state: state.join(',') }),
+    ...(needsLook && { needsLook: 'true' }),
+  });
+  for (const [key, value] of Object.entries({ batch, lane, project, node, class: of, since }))
+    if (value !== undefined) query.set(key, value);
   for (const one of label) query.append('label', one);
-  const outcome = await new DaemonClient(paths).call<ListData>({ method: 'GET', path: `/v1/dispatches?${query.toString()}`, daemon: 'start' });
+  const outcome = await new DaemonClient(paths).call<ListData>({
+    method: 'GET',
+    path: `/v1/dispatches?${query.toString()}`,
+    daemon: 'start',
+  });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }
@@ -60,36 +83,62 @@ async function lsBatches(limit: number, context: Context): Promise<number> {
   else if (data.batches.length === 0) context.output.line('no batch is on record');
   else {
     const head = ['batch', 'submitted', ''].map((cell) => (cell === '' ? '' : paint.dim(cell)));
-    for (const text of table([head, ...data.batches.map(({ batch, firstAt, census }) => [batch, clockText(firstAt, now()), censusText(census)])])) context.output.line(text);
+    for (const text of table([
+      head,
+      ...data.batches.map(({ batch, firstAt, census }) => [batch, clockText(firstAt, now()), censusText(census)]),
+    ]))
+      context.output.line(text);
   }
   return 0;
 }
 
 async function batchesOf(limit: number, { paths }: Context): Promise<BatchesData> {
-  const outcome = await new DaemonClient(paths).call<BatchesData>({ method: 'GET', path: `/v1/batches?limit=${limit}`, daemon: 'start' });
+  const outcome = await new DaemonClient(paths).call<BatchesData>({
+    method: 'GET',
+    path: `/v1/batches?limit=${limit}`,
+    daemon: 'start',
+  });
   if (!outcome.ok) throw new CmoError(outcome.error);
   return outcome.data;
 }
 
 function listText(rows: readonly DispatchRow[], { paint, now }: Context): string[] {
   if (rows.length === 0) return ['nothing is on record that fits'];
-  const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project', ''].map((cell) => (cell === '' ? '' : paint.dim(cell)));
+  const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project', ''].map((cell) =>
+    cell === '' ? '' : paint.dim(cell),
+  );
   return table([head, ...rows.map((row) => cells(row))]);
 
   function cells(row: DispatchRow): string[] {
     const end = row.endedAt === null ? now() : Date.parse(row.endedAt);
-    const state = row.cancelAsked && row.endedAt === null ? `${paintState(row.state, paint)} (cancel asked)` : paintState(row.state, paint);
-    return [row.id, state, clockText(Date.parse(row.submittedAt), now()), durationText(end - Date.parse(row.submittedAt)), row.lane ?? '-', row.model ?? '-', row.role, clip(row.project, 24), clip(remark(row), 90)];
+    const state =
+      row.cancelAsked && row.endedAt === null
+        ? `${paintState(row.state, paint)} (cancel asked)`
+        : paintState(row.state, paint);
+    return [
+      row.id,
+      state,
+      clockText(Date.parse(row.submittedAt), now()),
+      durationText(end - Date.parse(row.submittedAt)),
+      row.lane ?? '-',
+      row.model ?? '-',
+      row.role,
+      clip(row.project, 24),
+      clip(remark(row), 90),
+    ];
   }
 
   /** A degraded review is told first: whoever reads the verdict must not miss it. */
   function remark(row: DispatchRow): string {
-    const label = row.degradedReview ? independenceText({ independence: row.independence ?? 'same-vendor', degradedReview: true }) : null;
+    const label = row.degradedReview
+      ? independenceText({ independence: row.independence ?? 'same-vendor', degradedReview: true })
+      : null;
     return [...(label === null ? [] : [label]), standing(row)].filter((part) => part !== '').join('; ');
   }
 
   function standing({ waiting, error, attempts, needsLook, progress }: DispatchRow): string {
-    if (waiting) return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now())}`}`;
+    if (waiting)
+      return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now())}`}`;
     if (needsLook) return `needs a look: ${error ?? 'it may have written files'}`;
     if (progress) return [...(attempts > 1 ? [`attempt ${attempts}`] : []), doneSoFar(progress)].join(': ');
     return error ?? (attempts > 1 ? `${attempts} attempts` : '');

@@ -17,13 +17,29 @@ export const pause = command({
   },
   output: 'human',
   schema: 'cmo.control/1',
-  examples: ["cmo pause codex --reason 'I need it myself' --until 09:00", "cmo pause --all --reason 'the repository is being moved'"],
-  notes: ['What runs goes on; what waits moves to another lane where it may, and else waits.', 'It outlives the daemon and a reboot. `cmo resume LANE` or `cmo resume --all` takes it back.'],
+  examples: [
+    "cmo pause codex --reason 'I need it myself' --until 09:00",
+    "cmo pause --all --reason 'the repository is being moved'",
+  ],
+  notes: [
+    'What runs goes on; what waits moves to another lane where it may, and else waits.',
+    'It outlives the daemon and a reboot. `cmo resume LANE` or `cmo resume --all` takes it back.',
+  ],
   async run({ values, words }, context) {
     const [lane] = words;
-    if ((lane === undefined) === (values.all === undefined)) throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help pause`' }));
-    if (values.reason === undefined) throw new CmoError(errorBody('CMO_E_USAGE', 'say why, with --reason: whoever finds work waiting will want to know', { fix: 'see `cmo help pause`' }));
-    const body = { lane: lane ?? null, reason: values.reason, ...(values.until !== undefined && { until: values.until }) };
+    if ((lane === undefined) === (values.all === undefined))
+      throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help pause`' }));
+    if (values.reason === undefined)
+      throw new CmoError(
+        errorBody('CMO_E_USAGE', 'say why, with --reason: whoever finds work waiting will want to know', {
+          fix: 'see `cmo help pause`',
+        }),
+      );
+    const body = {
+      lane: lane ?? null,
+      reason: values.reason,
+      ...(values.until !== undefined && { until: values.until }),
+    };
     printControl(context, await say(new DaemonClient(context.paths), 'pause', body), 'nothing is paused');
     return 0;
   },

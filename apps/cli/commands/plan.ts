@@ -16,8 +16,16 @@ export const plan = command({
   flags: BATCH_FLAGS,
   output: 'json-in-pipes',
   schema: 'cmo.envelope/1',
-  examples: ['cmo plan --role judge --complexity 4 --length s --independent-of codex', 'cmo plan --dispatch task.md', 'cmo plan --batch tasks.jsonl'],
-  notes: ['With --refresh the daemon is started and asks the vendors first.', 'Exit 3 when no lane is usable now; of a batch, when some of it would wait.', 'It reads what the daemon last wrote of the meters, and says how old that is; older than an hour counts as unknown.'],
+  examples: [
+    'cmo plan --role judge --complexity 4 --length s --independent-of codex',
+    'cmo plan --dispatch task.md',
+    'cmo plan --batch tasks.jsonl',
+  ],
+  notes: [
+    'With --refresh the daemon is started and asks the vendors first.',
+    'Exit 3 when no lane is usable now; of a batch, when some of it would wait.',
+    'It reads what the daemon last wrote of the meters, and says how old that is; older than an hour counts as unknown.',
+  ],
   async run({ values }, context) {
     const config = configOrRefusal(context);
     if (values.batch !== undefined) {
@@ -26,11 +34,20 @@ export const plan = command({
     }
     const { told } = await taskFrom('plan', values, context);
     const said = outlineOf(told, DOOR, config, context);
-    const outline = said.reviewOf === undefined ? said : await (await import('../request/reviewed.js')).withReviewedVendor(said, config, context);
+    const outline =
+      said.reviewOf === undefined
+        ? said
+        : await (await import('../request/reviewed.js')).withReviewedVendor(said, config, context);
     const schema = schemaOf(told.values, context);
     const picture = await pictureOf(context, config, told.values.refresh === true);
-    const unfit = schema === undefined ? {} : (await import('../plan/schema-lanes.js')).lanesWithout(schema, outline.pin, config);
-    const planned = planOne({ ...outline, ...(schema !== undefined && { schema }), ...unfit }, picture, config, context.now());
+    const unfit =
+      schema === undefined ? {} : (await import('../plan/schema-lanes.js')).lanesWithout(schema, outline.pin, config);
+    const planned = planOne(
+      { ...outline, ...(schema !== undefined && { schema }), ...unfit },
+      picture,
+      config,
+      context.now(),
+    );
     if (context.json) {
       const { planJson } = await import('../output/plan-json.js');
       const { printJson } = await import('../output/json.js');

@@ -14,8 +14,13 @@ export const resume = command({
   examples: ['cmo resume codex', 'cmo resume --all'],
   async run({ values, words }, context) {
     const [lane] = words;
-    if ((lane === undefined) === (values.all === undefined)) throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help resume`' }));
-    printControl(context, await say(new DaemonClient(context.paths), 'resume', { lane: lane ?? null }), 'nothing is paused');
+    if ((lane === undefined) === (values.all === undefined))
+      throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help resume`' }));
+    printControl(
+      context,
+      await say(new DaemonClient(context.paths), 'resume', { lane: lane ?? null }),
+      'nothing is paused',
+    );
     return 0;
   },
 });

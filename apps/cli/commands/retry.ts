@@ -13,12 +13,21 @@ export const retry = command({
   words: { shown: 'ID…', min: 0, max: 10_000 },
   flags: {
     ...SELECT_FLAGS,
-    maxWait: valued('--max-wait', 'DUR', durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max), 'wait so long for a window (default forever): 90, 15m, 8h, 2d'),
+    maxWait: valued(
+      '--max-wait',
+      'DUR',
+      durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max),
+      'wait so long for a window (default forever): 90, 15m, 8h, 2d',
+    ),
     ...OUTPUT_FLAGS,
   },
   output: 'json-in-pipes',
   schema: 'cmo.retry/1',
-  examples: ['cmo retry d-01JE0000000000000000000000', 'cmo retry --batch night', 'cmo retry --batch night --state failed,timed_out --yes && cmo wait --batch night'],
+  examples: [
+    'cmo retry d-01JE0000000000000000000000',
+    'cmo retry --batch night',
+    'cmo retry --batch night --state failed,timed_out --yes && cmo wait --batch night',
+  ],
   notes: [
     'A selection means what ended without an answer and was not retried yet, unless --state says otherwise. How many that are is shown, and asked, first.',
     'Each is decided anew, from the same task and environment; in its batch it takes the place of the one that it retries.',
@@ -26,18 +35,37 @@ export const retry = command({
   async run({ values, words }, context) {
     const picked = await pickedOf('retry', values, words, context);
     const nonce = Buffer.from(await sixteenRandomBytes()).toString('hex');
-    const call = { ...picked, nonce, at: context.now(), maxWaitMs: values.maxWait === undefined ? null : values.maxWait };
+    const call = {
+      ...picked,
+      nonce,
+      at: context.now(),
+      maxWaitMs: values.maxWait === undefined ? null : values.maxWait,
+    };
     const client = new DaemonClient(context.paths);
     const post = async (dryRun: boolean): Promise<RetryData> => {
-      const outcome = await client.call<RetryData>({ method: 'POST', path: '/v1/retry', body: { ...call, dryRun }, daemon: 'start', timeoutMs: 600_000 });
+      const outcome = await client.call<RetryData>({
+        method: 'POST',
+        path: '/v1/retry',
+        body: { ...call, dryRun },
+        daemon: 'start',
+        timeoutMs: 600_000,
+      });
       if (!outcome.ok) throw new CmoError(outcome.error);
       return outcome.data;
     };
-    const data = 'select' in picked && !(await confirmed('retry', await post(true), values, context)) ? { matched: 0, states: {}, dispatches: [] } : await post(false);
+    const data =
+      'select' in picked && !(await confirmed('retry', await post(true), values, context))
+        ? { matched: 0, states: {}, dispatches: [] }
+        : await post(false);
     if (context.json) printData(context, 'cmo.retry/1', data);
-    else for (const { id, retryOf, state } of data.dispatches) context.output.line(`${id} ${state}, in place of ${retryOf}`);
+    else
+      for (const { id, retryOf, state } of data.dispatches)
+        context.output.line(`${id} ${state}, in place of ${retryOf}`);
     const open = data.dispatches.filter(({ state }) => !isEnded(state)).map(({ id }) => id);
-    if (open.length > 0) context.output.note(`next: cmo wait ${values.batch === undefined ? `${open.slice(0, 3).join(' ')}${open.length > 3 ? ' …' : ''}` : `--batch ${values.batch}`}`);
+    if (open.length > 0)
+      context.output.note(
+        `next: cmo wait ${values.batch === undefined ? `${open.slice(0, 3).join(' ')}${open.length > 3 ? ' …' : ''}` : `--batch ${values.batch}`}`,
+      );
     return 0;
   },
 });

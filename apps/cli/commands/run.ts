@@ -34,7 +34,13 @@ export const run = command({
     const client = new DaemonClient(context.paths);
     if (values.batch !== undefined) {
       const { buildBatch, withNames } = await import('../request/build-batch.js');
-      const batch = await buildBatch(values.batch, values, { command: 'run', class: 'batch', maxWaitMs: null }, config, context);
+      const batch = await buildBatch(
+        values.batch,
+        values,
+        { command: 'run', class: 'batch', maxWaitMs: null },
+        config,
+        context,
+      );
       let [ids, name] = [batch.requests.map(({ id }) => id), batch.name];
       const submit = async (): Promise<Submitted> => {
         const taken = await sent(client, batch.requests, batch.once);
@@ -42,12 +48,21 @@ export const run = command({
         [ids, name] = [taken.ids, taken.batch ?? name];
         return taken;
       };
-      const attended = await attend(client, { ids, submit, forMs: null, onEnd: (envelope) => printEnd(context, envelope) }, context);
+      const attended = await attend(
+        client,
+        { ids, submit, forMs: null, onEnd: (envelope) => printEnd(context, envelope) },
+        context,
+      );
       return printAttended(context, ids, attended, name);
     }
     const interactive = context.output.stderrIsTerminal && !context.env['CMO_ATTEMPT'];
     const source = await taskFrom('run', values, context);
-    const request = await buildRequest(source, { command: 'run', class: interactive ? 'interactive' : 'normal', maxWaitMs: 0 }, config, context);
+    const request = await buildRequest(
+      source,
+      { command: 'run', class: interactive ? 'interactive' : 'normal', maxWaitMs: 0 },
+      config,
+      context,
+    );
     await refreshed([source.told.values], context);
     let ids = [request.id];
     const submit = async (): Promise<Submitted> => {
@@ -60,10 +75,17 @@ export const run = command({
   },
 });
 
-type Taken = { ok: true; ids: string[]; /** The one that they are of on record. */ batch: string | null } | { ok: false; error: ErrorBody };
+type Taken =
+  | { ok: true; ids: string[]; /** The one that they are of on record. */ batch: string | null }
+  | { ok: false; error: ErrorBody };
 
 async function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Taken> {
-  const outcome = await client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches, ...(once !== undefined && { once }) }, daemon: 'start' });
+  const outcome = await client.call<SubmitData>({
+    method: 'POST',
+    path: '/v1/dispatches',
+    body: { dispatches, ...(once !== undefined && { once }) },
+    daemon: 'start',
+  });
   if (!outcome.ok) return outcome;
   const taken = outcome.data.dispatches;
   return { ok: true, ids: [...new Set(taken.map(({ dispatchId }) => dispatchId))], batch: taken[0]?.batch ?? null };

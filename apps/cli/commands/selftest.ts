@@ -18,15 +18,39 @@ export const selftest = command({
   async run(_input, context) {
     const rows = decisionTable(configOrRefusal(context));
     const checked = await checks();
-    if (context.json) printData(context, 'cmo.selftest/1', { table: rows.map(({ case: name, decision }) => ({ case: name, decision })), checks: checked });
+    if (context.json)
+      printData(context, 'cmo.selftest/1', {
+        table: rows.map(({ case: name, decision }) => ({ case: name, decision })),
+        checks: checked,
+      });
     else for (const line of textOf(rows, checked, context)) context.output.line(line);
     return checked.every(({ ok }) => ok) ? 0 : 1;
   },
 });
 
 function textOf(rows: readonly TableRow[], checked: readonly Check[], { paint }: Context): string[] {
-  const head = ['work', 'weight', 'tier', 'lane', 'model', 'effort', ''].map((cell) => (cell === '' ? '' : paint.dim(cell)));
-  const cells = rows.map(({ case: name, decision }) => [name, decision.weight.toFixed(3), decision.tier, ...(decision.ok ? [decision.lane, decision.model, decision.effort ?? '-'] : ['-', `deferred: ${decision.reasonCode}`, '-']), decision.notes.join(', ')]);
+  const head = ['work', 'weight', 'tier', 'lane', 'model', 'effort', ''].map((cell) =>
+    cell === '' ? '' : paint.dim(cell),
+  );
+  const cells = rows.map(({ case: name, decision }) => [
+    name,
+    decision.weight.toFixed(3),
+    decision.tier,
+    ...(decision.ok
+      ? [decision.lane, decision.model, decision.effort ?? '-']
+      : ['-', `deferred: ${decision.reasonCode}`, '-']),
+    decision.notes.join(', '),
+  ]);
   const failed = checked.filter(({ ok }) => !ok).length;
-  return [...table([head, ...cells]), '', ...checked.map(({ name, ok, seen }) => `${ok ? paint.green('ok    ') : paint.red('FAILED')}  ${name} ${paint.dim(`(${seen})`)}`), '', failed === 0 ? paint.green(`${checked.length} checks passed`) : paint.red(`${failed} of ${checked.length} checks failed`)];
+  return [
+    ...table([head, ...cells]),
+    '',
+    ...checked.map(
+      ({ name, ok, seen }) => `${ok ? paint.green('ok    ') : paint.red('FAILED')}  ${name} ${paint.dim(`(${seen})`)}`,
+    ),
+    '',
+    failed === 0
+      ? paint.green(`${checked.length} checks passed`)
+      : paint.red(`${failed} of ${checked.length} checks failed`),
+  ];
 }

@@ -20,7 +20,12 @@ export const service = command({
   words: { shown: WHAT.join(' | '), min: 1, max: 1 },
   flags: {
     dryRun: on('--dry-run', 'only show the file and the commands (install, uninstall)'),
-    by: valued('--by', 'KIND', word(SERVICE_KINDS), `${SERVICE_KINDS.join(', ')} (install); default: the first that works here`),
+    by: valued(
+      '--by',
+      'KIND',
+      word(SERVICE_KINDS),
+      `${SERVICE_KINDS.join(', ')} (install); default: the first that works here`,
+    ),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
@@ -36,10 +41,24 @@ export const service = command({
     const did = WHAT.find((one) => one === seen);
     if (did === undefined) {
       const near = nearest(seen, WHAT);
-      throw new CmoError(errorBody('CMO_E_UNKNOWN_VALUE', `cmo service: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`, { fix: 'see `cmo help service`' }));
+      throw new CmoError(
+        errorBody(
+          'CMO_E_UNKNOWN_VALUE',
+          `cmo service: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
+          { fix: 'see `cmo help service`' },
+        ),
+      );
     }
-    if (values.by !== undefined && did !== 'install') throw new CmoError(errorBody('CMO_E_USAGE', '--by goes with `cmo service install`', { fix: `\`cmo service ${did}\`` }));
-    if (values.dryRun && did === 'status') throw new CmoError(errorBody('CMO_E_USAGE', 'status changes nothing: --dry-run goes with install and uninstall', { fix: '`cmo service status`' }));
+    if (values.by !== undefined && did !== 'install')
+      throw new CmoError(
+        errorBody('CMO_E_USAGE', '--by goes with `cmo service install`', { fix: `\`cmo service ${did}\`` }),
+      );
+    if (values.dryRun && did === 'status')
+      throw new CmoError(
+        errorBody('CMO_E_USAGE', 'status changes nothing: --dry-run goes with install and uninstall', {
+          fix: '`cmo service status`',
+        }),
+      );
     const data = await done(did, { dryRun: values.dryRun ?? false, by: values.by }, context);
     if (context.json) printData(context, 'cmo.service/1', data);
     else for (const text of serviceText(data, context.paint)) context.output.line(text);
@@ -65,7 +84,10 @@ async function done(did: ServiceData['did'], { dryRun, by }: Options, context: C
       return finish(installPlan(box, chosen, definition, running), [...notes, ...chosen.notes]);
     }
     case 'uninstall':
-      return finish(uninstallPlan(box, running), running ? ['the daemon that it ran has stopped; agents go on, and the next command starts a daemon'] : []);
+      return finish(
+        uninstallPlan(box, running),
+        running ? ['the daemon that it ran has stopped; agents go on, and the next command starts a daemon'] : [],
+      );
     case 'status':
       return finish([], []);
   }
@@ -75,7 +97,8 @@ async function done(did: ServiceData['did'], { dryRun, by }: Options, context: C
 function makeFolders({ paths }: Context): void {
   for (const folder of [paths.state, paths.logs]) {
     const problem = makeOwnFolder(folder);
-    if (problem !== null) throw new CmoError(errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
+    if (problem !== null)
+      throw new CmoError(errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`));
   }
 }
 

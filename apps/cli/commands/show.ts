@@ -17,7 +17,11 @@ export const show = command({
   notes: ['Of the environment that the agent was given, only the names are kept on the record.'],
   async run({ words }, context) {
     const [id = ''] = await idsOf(words, context);
-    const outcome = await new DaemonClient(context.paths).call<ShowData>({ method: 'GET', path: `/v1/dispatches/${id}/show`, daemon: 'start' });
+    const outcome = await new DaemonClient(context.paths).call<ShowData>({
+      method: 'GET',
+      path: `/v1/dispatches/${id}/show`,
+      daemon: 'start',
+    });
     if (!outcome.ok) throw new CmoError(outcome.error);
     if (context.json) printData(context, 'cmo.show/1', outcome.data);
     else for (const text of timeline(outcome.data, context.paint, context.now())) context.output.line(text);

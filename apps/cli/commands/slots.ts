@@ -18,11 +18,24 @@ export const slots = command({
   },
   output: 'human',
   schema: 'cmo.control/1',
-  examples: ['cmo slots', 'cmo slots --account codex=4 --account claude=6', 'cmo slots --node laptop=2', 'cmo slots --account codex=default'],
-  notes: ['A number counts until it is set to `default`, which is what the configuration says; 0 starts nothing. What runs goes on.'],
+  examples: [
+    'cmo slots',
+    'cmo slots --account codex=4 --account claude=6',
+    'cmo slots --node laptop=2',
+    'cmo slots --account codex=default',
+  ],
+  notes: [
+    'A number counts until it is set to `default`, which is what the configuration says; 0 starts nothing. What runs goes on.',
+  ],
   async run({ values }, context) {
-    const named = (of: SlotKind, said: readonly AtOnce[] | undefined): object[] => (said ?? []).map(({ name, n }) => ({ of, name, atOnce: n }));
-    const set = [...named('account', values.account), ...named('lane', values.lane), ...named('node', values.node), ...(values.dark === undefined ? [] : [{ of: 'dark', name: '', atOnce: values.dark }])];
+    const named = (of: SlotKind, said: readonly AtOnce[] | undefined): object[] =>
+      (said ?? []).map(({ name, n }) => ({ of, name, atOnce: n }));
+    const set = [
+      ...named('account', values.account),
+      ...named('lane', values.lane),
+      ...named('node', values.node),
+      ...(values.dark === undefined ? [] : [{ of: 'dark', name: '', atOnce: values.dark }]),
+    ];
     const client = new DaemonClient(context.paths);
     const data = set.length === 0 ? await say(client, 'control') : await say(client, 'slots', { set });
     printControl(context, data, 'nothing is set by hand: the configuration counts (`cmo config show`)');

@@ -24,7 +24,8 @@ export const status = command({
       printData(context, 'cmo.status/1', data === null ? { up: false, ended } : { up: true, ...data, ended });
       return 0;
     }
-    if (data === null) context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
+    if (data === null)
+      context.output.line('the daemon does not run: the first `cmo run` or `cmo submit` starts it, or `cmo up`');
     else for (const text of statusText(data, context.paint, now)) context.output.line(text);
     if (ended !== null) context.output.line(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
     return 0;
@@ -33,7 +34,12 @@ export const status = command({
 
 /** Null: no daemon runs. */
 export async function askStatus(paths: ConstructorParameters<typeof DaemonClient>[0]): Promise<StatusData | null> {
-  const outcome = await new DaemonClient(paths, undefined, 3_000).call<StatusData>({ method: 'GET', path: '/v1/status', timeoutMs: 10_000, daemon: 'never' });
+  const outcome = await new DaemonClient(paths, undefined, 3_000).call<StatusData>({
+    method: 'GET',
+    path: '/v1/status',
+    timeoutMs: 10_000,
+    daemon: 'never',
+  });
   if (outcome.ok) return outcome.data;
   if (outcome.error.code === 'CMO_E_DAEMON' && outcome.error.message.includes('does not run')) return null;
   throw new CmoError(outcome.error);

@@ -20,20 +20,40 @@ export const submit = command({
   flags: BATCH_FLAGS,
   output: 'json-in-pipes',
   schema: 'cmo.submit/1',
-  examples: ["echo 'write the changelog' | cmo submit", 'cmo submit --role research --prompt-file task.md --max-wait 2d', 'cmo submit --batch tasks.jsonl --batch-name night', 'cmo submit --batch tasks/ --role research'],
-  notes: ['It waits for a window as long as it takes, unless --max-wait bounds it.', '`cmo wait ID` waits for its end, `cmo result ID` prints its answer.', 'A line of a batch is an object: {"prompt": "…", "role": "research", "context-tokens": 9000}; the flags given here win over each. One wrong entry is named, and none is queued.'],
+  examples: [
+    "echo 'write the changelog' | cmo submit",
+    'cmo submit --role research --prompt-file task.md --max-wait 2d',
+    'cmo submit --batch tasks.jsonl --batch-name night',
+    'cmo submit --batch tasks/ --role research',
+  ],
+  notes: [
+    'It waits for a window as long as it takes, unless --max-wait bounds it.',
+    '`cmo wait ID` waits for its end, `cmo result ID` prints its answer.',
+    'A line of a batch is an object: {"prompt": "…", "role": "research", "context-tokens": 9000}; the flags given here win over each. One wrong entry is named, and none is queued.',
+  ],
   async run({ values }, context) {
     const config = configOrRefusal(context);
     const client = new DaemonClient(context.paths);
     if (values.batch !== undefined) {
       const { buildBatch, withNames } = await import('../request/build-batch.js');
-      const batch = await buildBatch(values.batch, values, { command: 'submit', class: 'batch', maxWaitMs: null }, config, context);
+      const batch = await buildBatch(
+        values.batch,
+        values,
+        { command: 'submit', class: 'batch', maxWaitMs: null },
+        config,
+        context,
+      );
       const outcome = await sent(client, batch.requests, batch.once);
       if (!outcome.ok) throw new CmoError(withNames(batch, outcome.error));
       return printBatch(outcome.data, outcome.data.dispatches[0]?.batch ?? batch.name, context);
     }
     const source = await taskFrom('submit', values, context);
-    const request = await buildRequest(source, { command: 'submit', class: 'normal', maxWaitMs: null }, config, context);
+    const request = await buildRequest(
+      source,
+      { command: 'submit', class: 'normal', maxWaitMs: null },
+      config,
+      context,
+    );
     await refreshed([source.told.values], context);
     const outcome = await sent(client, [request]);
     if (!outcome.ok) throw new CmoError(outcome.error);
@@ -50,7 +70,12 @@ export const submit = command({
 });
 
 function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Outcome<SubmitData>> {
-  return client.call<SubmitData>({ method: 'POST', path: '/v1/dispatches', body: { dispatches, ...(once !== undefined && { once }) }, daemon: 'start' });
+  return client.call<SubmitData>({
+    method: 'POST',
+    path: '/v1/dispatches',
+    body: { dispatches, ...(once !== undefined && { once }) },
+    daemon: 'start',
+  });
 }
 
 function printBatch({ dispatches }: SubmitData, batch: string, context: Context): number {

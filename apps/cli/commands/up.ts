@@ -13,7 +13,9 @@ export const up = command({
   output: 'human',
   schema: 'cmo.up/1',
   examples: ['cmo up'],
-  notes: ['It stops by itself after 30 minutes with nothing waiting or running; one that a service runs (`cmo service`) stays.'],
+  notes: [
+    'It stops by itself after 30 minutes with nothing waiting or running; one that a service runs (`cmo service`) stays.',
+  ],
   async run(_input, context) {
     const config = configOrRefusal(context);
     clearTakenDown(context.paths);
@@ -22,7 +24,10 @@ export const up = command({
     if (!ensured.ok) throw new CmoError(ensured.error);
     const { pid, socket, started } = ensured;
     if (context.json) printData(context, 'cmo.up/1', { pid, socket, started });
-    else context.output.line(`the daemon ${started ? 'is up' : 'was up already'}: pid ${pid}; \`cmo status\` shows what it does`);
+    else
+      context.output.line(
+        `the daemon ${started ? 'is up' : 'was up already'}: pid ${pid}; \`cmo status\` shows what it does`,
+      );
     return 0;
   },
 });

@@ -1,14 +1,22 @@
 import { spawn } from 'node:child_process';
 
-export type Told = { kind: 'told'; exit: number | null; out: string; err: string } | { kind: 'silent' } | { kind: 'no-start'; why: string };
+export type Told =
+  | { kind: 'told'; exit: number | null; out: string; err: string }
+  | { kind: 'silent' }
+  | { kind: 'no-start'; why: string };
 
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Asks a program something that costs nothing (its version, whether it is logged in): stdin closed, output capped, ended
- * with its whole group after a bound. A CLI that asks a question back on a terminal must not hold up doctor.
+ * Asks a program something that costs nothing (its version, whether it is logged in): stdin closed, output capped,
+ * ended with its whole group after a bound. A CLI that asks a question back on a terminal must not hold up doctor.
  */
-export function askProgram(program: string, args: readonly string[], env: Record<string, string>, boundMs: number): Promise<Told> {
+export function askProgram(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  boundMs: number,
+): Promise<Told> {
   return new Promise((resolve) => {
     const child = spawn(program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let out = '';

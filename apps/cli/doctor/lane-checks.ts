@@ -19,8 +19,14 @@ const INSTALL: Readonly<Record<LaneConfig['kind'], string>> = {
 
 /** What each lane's program says of itself. */
 export const LANE_CHECKS: readonly Check[] = [
-  { group: 'cli', look: async (patient) => (await Promise.all(patient.config.lanes.map((lane) => program(lane, patient)))).flat() },
-  { group: 'login', look: async (patient) => (await Promise.all(patient.config.lanes.map((lane) => login(lane, patient)))).flat() },
+  {
+    group: 'cli',
+    look: async (patient) => (await Promise.all(patient.config.lanes.map((lane) => program(lane, patient)))).flat(),
+  },
+  {
+    group: 'login',
+    look: async (patient) => (await Promise.all(patient.config.lanes.map((lane) => login(lane, patient)))).flat(),
+  },
   { group: 'endpoint', look: ({ config }) => Promise.resolve(config.lanes.flatMap(endpoint)) },
 ];
 
@@ -34,15 +40,41 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
   if (path === undefined) {
     const lonely = !patient.config.lanes.some((other) => find(other, patient).length > 0);
     const seen = `${lane.command} is not on PATH`;
-    return [lonely ? fail(id, `${seen}, nor is any other lane's program`, INSTALL[lane.kind]) : warn(id, `${seen}: everything goes to the other lanes`, INSTALL[lane.kind])];
+    return [
+      lonely
+        ? fail(id, `${seen}, nor is any other lane's program`, INSTALL[lane.kind])
+        : warn(id, `${seen}: everything goes to the other lanes`, INSTALL[lane.kind]),
+    ];
   }
   const env = childEnvironmentFor(patient.context, lane);
   const told = await askProgram(path, ['--version'], env, VERSION_MS);
   if (told.kind === 'silent') return [fail(id, `${path} --version does not answer`, `try \`${path} --version\``)];
   const version = told.kind === 'told' ? /\d+\.\d+\.\d+\S*/.exec(told.out)?.[0] : undefined;
-  if (version === undefined || (told.kind === 'told' && told.exit !== 0)) return [fail(id, `${path} --version fails: ${told.kind === 'told' ? redact(told.err.trim().split('\n')[0] ?? '', env) : told.why}`, INSTALL[lane.kind])];
-  const rows = [lane.kind === 'claude' && isOlder(version, CLAUDE_WITH_WINDOWS) ? warn(id, `${path} ${version} tells no quota numbers with its answers; ${CLAUDE_WITH_WINDOWS.join('.')} does`, 'npm install -g @anthropic-ai/claude-code@latest (a bare name on Node 20 installs an old one)') : ok(id, `${path} ${version}`)];
-  if (others.length > 0) rows.push(warn(id, `${lane.command} is on PATH twice: ${[path, ...others].join(', ')}; the first is used`, `name one by lanes.${lane.id}.command`));
+  if (version === undefined || (told.kind === 'told' && told.exit !== 0))
+    return [
+      fail(
+        id,
+        `${path} --version fails: ${told.kind === 'told' ? redact(told.err.trim().split('\n')[0] ?? '', env) : told.why}`,
+        INSTALL[lane.kind],
+      ),
+    ];
+  const rows = [
+    lane.kind === 'claude' && isOlder(version, CLAUDE_WITH_WINDOWS)
+      ? warn(
+          id,
+          `${path} ${version} tells no quota numbers with its answers; ${CLAUDE_WITH_WINDOWS.join('.')} does`,
+          'npm install -g @anthropic-ai/claude-code@latest (a bare name on Node 20 installs an old one)',
+        )
+      : ok(id, `${path} ${version}`),
+  ];
+  if (others.length > 0)
+    rows.push(
+      warn(
+        id,
+        `${lane.command} is on PATH twice: ${[path, ...others].join(', ')}; the first is used`,
+        `name one by lanes.${lane.id}.command`,
+      ),
+    );
   return rows;
 }
 
@@ -53,7 +85,14 @@ async function login(lane: LaneConfig, patient: Patient): Promise<Row[]> {
   const env = childEnvironmentFor(patient.context, lane);
   if (endpointOf(lane) !== null) return [skipped(id, `lanes.${lane.id}.env points it elsewhere`)];
   const told = await askProgram(path, lane.kind === 'claude' ? ['auth', 'status'] : ['login', 'status'], env, LOGIN_MS);
-  if (told.kind !== 'told') return [warn(id, `it does not say whether it is logged in${told.kind === 'silent' ? ` within ${LOGIN_MS / 1000} s` : ''}`, `try \`${lane.command} ${lane.kind === 'claude' ? 'auth' : 'login'} status\``)];
+  if (told.kind !== 'told')
+    return [
+      warn(
+        id,
+        `it does not say whether it is logged in${told.kind === 'silent' ? ` within ${LOGIN_MS / 1000} s` : ''}`,
+        `try \`${lane.command} ${lane.kind === 'claude' ? 'auth' : 'login'} status\``,
+      ),
+    ];
   return [lane.kind === 'claude' ? claudeLogin(id, told) : codexLogin(id, told, env)];
 }
 
@@ -61,26 +100,48 @@ type Words = { exit: number | null; out: string; err: string };
 
 function claudeLogin(id: string, { exit, out }: Words): Row {
   const status = readObject(out);
-  if (exit !== 0 || status?.['loggedIn'] === false) return fail(id, 'claude is not logged in', 'run `claude` once and log in');
+  if (exit !== 0 || status?.['loggedIn'] === false)
+    return fail(id, 'claude is not logged in', 'run `claude` once and log in');
   const method = typeof status?.['authMethod'] === 'string' ? status['authMethod'] : 'unknown';
   const plan = typeof status?.['subscriptionType'] === 'string' ? `, ${status['subscriptionType']}` : '';
-  if (/api|console|key/i.test(method)) return warn(id, `claude is logged in by ${method}: it bills an API account, not the subscription`, 'run `claude`, then /login, and take the subscription');
+  if (/api|console|key/i.test(method))
+    return warn(
+      id,
+      `claude is logged in by ${method}: it bills an API account, not the subscription`,
+      'run `claude`, then /login, and take the subscription',
+    );
   return ok(id, `logged in (${method}${plan})`);
 }
 
 function codexLogin(id: string, { exit, out, err }: Words, env: Record<string, string>): Row {
   const home = env['CODEX_HOME'];
-  if (home !== undefined && !existsSync(home)) return fail(id, `CODEX_HOME names a folder that does not exist: ${home}`, `mkdir -p '${home}', or unset CODEX_HOME`);
+  if (home !== undefined && !existsSync(home))
+    return fail(
+      id,
+      `CODEX_HOME names a folder that does not exist: ${home}`,
+      `mkdir -p '${home}', or unset CODEX_HOME`,
+    );
   if (exit !== 0) return fail(id, 'codex is not logged in', 'run `codex login`');
-  const said = `${out}\n${err}`.split('\n').find((line) => /logged in/i.test(line))?.trim() ?? 'logged in';
-  return /api key/i.test(said) ? warn(id, 'codex is logged in with an API key: it bills the API account, not the subscription', 'run `codex logout`, then `codex login` with ChatGPT') : ok(id, redact(said, env));
+  const said =
+    `${out}\n${err}`
+      .split('\n')
+      .find((line) => /logged in/i.test(line))
+      ?.trim() ?? 'logged in';
+  return /api key/i.test(said)
+    ? warn(
+        id,
+        'codex is logged in with an API key: it bills the API account, not the subscription',
+        'run `codex logout`, then `codex login` with ChatGPT',
+      )
+    : ok(id, redact(said, env));
 }
 
 function endpoint(lane: LaneConfig): Row[] {
   const found = endpointOf(lane);
   if (found === null) return [];
   const id = `endpoint:${lane.id}`;
-  if (found.error !== null) return [fail(id, found.error, `take it out of lanes.${lane.id}.env, or set lanes.${lane.id}.allowEndpoint`)];
+  if (found.error !== null)
+    return [fail(id, found.error, `take it out of lanes.${lane.id}.env, or set lanes.${lane.id}.allowEndpoint`)];
   return [warn(id, `it talks to ${found.host}, by lanes.${lane.id}.env, not to the subscription`, null)];
 }
 

@@ -3,7 +3,13 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 /** Every program of that name, in the order in which a shell would find them; links to the same file count once. */
 export function onPath(command: string, path: string | undefined): string[] {
-  const candidates = isAbsolute(command) || command.includes('/') ? [command] : (path ?? '').split(delimiter).filter(Boolean).map((folder) => join(folder, command));
+  const candidates =
+    isAbsolute(command) || command.includes('/')
+      ? [command]
+      : (path ?? '')
+          .split(delimiter)
+          .filter(Boolean)
+          .map((folder) => join(folder, command));
   const found = new Map<string, string>();
   for (const candidate of candidates) {
     try {

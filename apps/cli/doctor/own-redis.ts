@@ -5,18 +5,26 @@ import { fail, ok, type Row } from './row.js';
 const REACH_MS = 3_000;
 
 /**
- * A Redis that somebody else runs: whether anything takes connections there. No more, since no client of Redis is loaded for this; what its
- * settings and rights are worth is said by the daemon, once it runs.
+ * A Redis that somebody else runs: whether anything takes connections there. No more, since no client of Redis is
+ * loaded for this; what its settings and rights are worth is said by the daemon, once it runs.
  */
 export async function ownRedis(url: string): Promise<Row> {
   const where = parseRedisAddress(url)?.where;
   const shown = shownRedisAddress(url);
-  const unreachable = (why: string): Row => fail('redis', `your own, at ${shown}: ${why}`, 'start it, or mend redisUrl (CMO_REDIS_URL)');
+  const unreachable = (why: string): Row =>
+    fail('redis', `your own, at ${shown}: ${why}`, 'start it, or mend redisUrl (CMO_REDIS_URL)');
   if (where === undefined) return unreachable('that is no address');
-  const doors = where.kind === 'socket' ? [{ path: where.path }] : where.kind === 'host' ? [{ host: where.host, port: where.port }] : where.sentinels;
+  const doors =
+    where.kind === 'socket'
+      ? [{ path: where.path }]
+      : where.kind === 'host'
+        ? [{ host: where.host, port: where.port }]
+        : where.sentinels;
   const answers = await Promise.all(doors.map(knock));
   const refused = answers.flatMap((answer) => answer ?? []);
-  return refused.length === answers.length ? unreachable([...new Set(refused)].join('; ')) : ok('redis', `your own, at ${shown}: it takes connections`);
+  return refused.length === answers.length
+    ? unreachable([...new Set(refused)].join('; '))
+    : ok('redis', `your own, at ${shown}: it takes connections`);
 }
 
 /** Null: somebody opened. */

@@ -12,9 +12,22 @@ async function reboot({ context }: Patient): Promise<Row[]> {
   const box = serviceBox(context);
   const state = lookAtService(box, ownNames(context), await isRunByService(context));
   const { kind, file, problems } = state;
-  if (kind === null) return [warn('reboot', 'after a reboot, queued work would wait until somebody types a cmo command: no service is installed', fixFor(context))];
-  if (problems.length > 0) return problems.map(({ what, fix }) => warn('reboot', `after a reboot, queued work would not go on: ${what}`, fix));
-  return [ok('reboot', `queued work goes on ${kind === 'launchd' ? 'when you log in' : 'by itself'} after a reboot: ${kind}, ${file}`)];
+  if (kind === null)
+    return [
+      warn(
+        'reboot',
+        'after a reboot, queued work would wait until somebody types a cmo command: no service is installed',
+        fixFor(context),
+      ),
+    ];
+  if (problems.length > 0)
+    return problems.map(({ what, fix }) => warn('reboot', `after a reboot, queued work would not go on: ${what}`, fix));
+  return [
+    ok(
+      'reboot',
+      `queued work goes on ${kind === 'launchd' ? 'when you log in' : 'by itself'} after a reboot: ${kind}, ${file}`,
+    ),
+  ];
 
   /** Where nothing here can run a service, what to tell whatever can. */
   function fixFor(patient: Patient['context']): string {

@@ -6,16 +6,28 @@ import { childEnvironmentFor } from './child-environment.js';
 import { ok, warn, type Check, type Patient, type Row } from './row.js';
 
 /**
- * A CLI's own settings files reach it past the allow-list of the environment: they are its owner's, so they are told and
- * not changed. Only names are read from them, never a value.
+ * A CLI's own settings files reach it past the allow-list of the environment: they are its owner's, so they are told
+ * and not changed. Only names are read from them, never a value.
  */
-export const SETTINGS_CHECKS: readonly Check[] = [{ group: 'settings', look: (patient) => Promise.resolve(patient.config.lanes.flatMap((lane) => (lane.kind === 'claude' ? claude(lane, patient) : codex(lane, patient)))) }];
+export const SETTINGS_CHECKS: readonly Check[] = [
+  {
+    group: 'settings',
+    look: (patient) =>
+      Promise.resolve(
+        patient.config.lanes.flatMap((lane) => (lane.kind === 'claude' ? claude(lane, patient) : codex(lane, patient))),
+      ),
+  },
+];
 
 function claude(lane: LaneConfig, { context }: Patient): Row[] {
   const id = `settings:${lane.id}`;
   const env = childEnvironmentFor(context, lane);
   const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude');
-  const files = [join(folder, 'settings.json'), join(folder, 'settings.local.json'), '/etc/claude-code/managed-settings.json'];
+  const files = [
+    join(folder, 'settings.json'),
+    join(folder, 'settings.local.json'),
+    '/etc/claude-code/managed-settings.json',
+  ];
   const rows = files.flatMap((file) => {
     const text = read(file);
     return text === null ? [] : claudeFile(id, file, text);
@@ -34,8 +46,22 @@ function claudeFile(id: string, file: string, text: string): Row[] {
   const { env, apiKeyHelper } = settings as { env?: unknown; apiKeyHelper?: unknown };
   const names = typeof env === 'object' && env !== null ? Object.keys(env).filter(isBillingName) : [];
   const rows: Row[] = [];
-  if (apiKeyHelper !== undefined) rows.push(warn(id, `${file} sets apiKeyHelper: claude would bill that key, and cmo refuses such a run`, 'take it out of that file'));
-  if (names.length > 0) rows.push(warn(id, `${file} sets ${names.join(', ')}: claude would bill another account or talk to another endpoint`, 'take it out of that file'));
+  if (apiKeyHelper !== undefined)
+    rows.push(
+      warn(
+        id,
+        `${file} sets apiKeyHelper: claude would bill that key, and cmo refuses such a run`,
+        'take it out of that file',
+      ),
+    );
+  if (names.length > 0)
+    rows.push(
+      warn(
+        id,
+        `${file} sets ${names.join(', ')}: claude would bill another account or talk to another endpoint`,
+        'take it out of that file',
+      ),
+    );
   return rows;
 }
 
@@ -52,8 +78,18 @@ function codex(lane: LaneConfig, { context }: Patient): Row[] {
   const env = childEnvironmentFor(context, lane);
   const file = join(env['CODEX_HOME'] ?? join(env['HOME'] ?? '/', '.codex'), 'config.toml');
   const lines = read(file)?.split('\n') ?? [];
-  const found = lines.flatMap((line, i) => CODEX_LINES.flatMap(([pattern, what]) => (pattern.test(line) ? [`${what} (line ${i + 1})`] : [])));
-  return found.length > 0 ? [warn(id, `${file} sets ${found.join(', ')}: codex may bill another account or talk to another endpoint`, 'look at these lines')] : [ok(id, 'nothing in its settings leads elsewhere')];
+  const found = lines.flatMap((line, i) =>
+    CODEX_LINES.flatMap(([pattern, what]) => (pattern.test(line) ? [`${what} (line ${i + 1})`] : [])),
+  );
+  return found.length > 0
+    ? [
+        warn(
+          id,
+          `${file} sets ${found.join(', ')}: codex may bill another account or talk to another endpoint`,
+          'look at these lines',
+        ),
+      ]
+    : [ok(id, 'nothing in its settings leads elsewhere')];
 }
 
 function read(file: string): string | null {

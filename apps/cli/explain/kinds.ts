@@ -31,6 +31,7 @@ async function codexSessions(input: unknown): Promise<object> {
 }
 
 function padded(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null || !('stdout' in input) || typeof input.stdout !== 'string') return input;
+  if (typeof input !== 'object' || input === null || !('stdout' in input) || typeof input.stdout !== 'string')
+    return input;
   return { ...input, stdout: expandPadLines(input.stdout) };
 }

@@ -2,7 +2,13 @@ import { mkdir, open, utimes, type FileHandle } from 'node:fs/promises';
 import { dirname, join, normalize, isAbsolute } from 'node:path';
 
 /** One file of an `explain codex-sessions` input. Pads are bulk of valid other lines before and after the text. */
-export type LaidOutFile = { path: string; text: string; mtime: string | null; padBefore: Pad | null; padAfter: Pad | null };
+export type LaidOutFile = {
+  path: string;
+  text: string;
+  mtime: string | null;
+  padBefore: Pad | null;
+  padAfter: Pad | null;
+};
 export type Pad = { bytes: number; lineBytes: number };
 
 export type LaidOut = { ok: true; files: LaidOutFile[] } | { ok: false; error: string };
@@ -52,18 +58,20 @@ async function writePad(handle: FileHandle, { bytes, lineBytes }: Pad): Promise<
   const count = Math.ceil(bytes / line.length);
   const perBatch = Math.min(count, Math.max(1, Math.floor(BATCH_BYTES / line.length)));
   const batch = Buffer.concat(Array.from({ length: perBatch }, () => line));
-  for (let left = count; left > 0; left -= perBatch) await writeAll(handle, left >= perBatch ? batch : batch.subarray(0, left * line.length));
+  for (let left = count; left > 0; left -= perBatch)
+    await writeAll(handle, left >= perBatch ? batch : batch.subarray(0, left * line.length));
 }
 
 /** A tool's output, as codex writes one; it names what a careless reader would search for. */
 function padLine(lineBytes: number): Buffer {
-  const head = '{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"pad","output":"original_token_count rate_limits ';
+  const head =
+    '{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"pad","output":"original_token_count rate_limits ';
   const tail = '"}}\n';
   return Buffer.from(head + 'x'.repeat(Math.max(lineBytes, SHORTEST_LINE) - head.length - tail.length) + tail);
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
+  for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
 }
 
 function readFileMember(value: unknown): LaidOutFile | string {
@@ -71,12 +79,19 @@ function readFileMember(value: unknown): LaidOutFile | string {
   const { path, text, mtime, padBefore, padAfter } = value as Record<string, unknown>;
   if (typeof path !== 'string' || path === '') return 'path must be a text';
   const inside = normalize(path);
-  if (isAbsolute(inside) || inside === '.' || inside.split(/[/\\]/).includes('..') || inside.includes('\0')) return 'path must lie inside the folder';
+  if (isAbsolute(inside) || inside === '.' || inside.split(/[/\\]/).includes('..') || inside.includes('\0'))
+    return 'path must lie inside the folder';
   if (typeof text !== 'string') return 'text must be a text';
-  if (mtime !== undefined && mtime !== null && (typeof mtime !== 'string' || !/(Z|[+-]\d\d:\d\d)$/.test(mtime) || Number.isNaN(Date.parse(mtime)))) return 'mtime must be an ISO 8601 time with its offset';
+  if (
+    mtime !== undefined &&
+    mtime !== null &&
+    (typeof mtime !== 'string' || !/(Z|[+-]\d\d:\d\d)$/.test(mtime) || Number.isNaN(Date.parse(mtime)))
+  )
+    return 'mtime must be an ISO 8601 time with its offset';
   const before = readPad(padBefore);
   const after = readPad(padAfter);
-  if (before === undefined || after === undefined) return 'padBefore and padAfter must be {bytes, lineBytes}, whole numbers';
+  if (before === undefined || after === undefined)
+    return 'padBefore and padAfter must be {bytes, lineBytes}, whole numbers';
   return { path: inside, text, mtime: typeof mtime === 'string' ? mtime : null, padBefore: before, padAfter: after };
 }
 
@@ -85,6 +100,7 @@ function readPad(value: unknown): Pad | null | undefined {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'object') return undefined;
   const { bytes, lineBytes = 1024 } = value as Record<string, unknown>;
-  const sound = (number: unknown): number is number => typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MOST_BYTES;
+  const sound = (number: unknown): number is number =>
+    typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MOST_BYTES;
   return sound(bytes) && sound(lineBytes) && lineBytes <= 64 * 1024 ** 2 ? { bytes, lineBytes } : undefined;
 }

@@ -5,7 +5,10 @@ import { quoted, wrongValues, type Usage } from './parse.js';
 import type { Scanned } from './scan.js';
 
 /** Every word that the quick scan does not take: help, what is wrong, and the rarer ways to say what is right. */
-export function byCommander<F extends Flags>(usage: Usage<F>, argv: readonly string[]): Scanned | { kind: 'help' } | { kind: 'refused'; error: ErrorBody } {
+export function byCommander<F extends Flags>(
+  usage: Usage<F>,
+  argv: readonly string[],
+): Scanned | { kind: 'help' } | { kind: 'refused'; error: ErrorBody } {
   const given = new Map<string, string[]>();
   const command = commanderOf(usage, (key, text) => given.set(key, [...(given.get(key) ?? []), text]));
   try {
@@ -19,7 +22,11 @@ export function byCommander<F extends Flags>(usage: Usage<F>, argv: readonly str
 }
 
 function commanderOf<F extends Flags>(usage: Usage<F>, take: (key: string, text: string) => void): Command {
-  const command = new Command(usage.name).exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined }).allowExcessArguments(true).argument('[words...]');
+  const command = new Command(usage.name)
+    .exitOverride()
+    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
+    .allowExcessArguments(true)
+    .argument('[words...]');
   for (const [key, flag] of Object.entries(usage.flags)) {
     const names = flag.short === undefined ? flag.name : `${flag.short}, ${flag.name}`;
     const option = new Option(flag.value === null ? names : `${names} <${flag.value}>`);
@@ -33,15 +40,25 @@ function refusal<F extends Flags>(usage: Usage<F>, { code, message }: CommanderE
   const quotedWord = /'([^']*)'/.exec(message)?.[1] ?? '';
   const name = quotedWord.split(/[ =]/)[0] ?? quotedWord;
   const flag = Object.values(usage.flags).find((one) => one.name === name);
-  if (code === 'commander.optionMissingArgument' && flag) return wrongValues(usage.name, [{ flag: flag.name, seen: 'no value', allowed: `${flag.name} ${flag.value ?? ''}`, nearest: null }]);
+  if (code === 'commander.optionMissingArgument' && flag)
+    return wrongValues(usage.name, [
+      { flag: flag.name, seen: 'no value', allowed: `${flag.name} ${flag.value ?? ''}`, nearest: null },
+    ]);
   if (code === 'commander.unknownOption') {
-    if (flag) return wrongValues(usage.name, [{ flag: flag.name, seen: quoted(quotedWord), allowed: `${flag.name} alone: it takes no value`, nearest: null }]);
+    if (flag)
+      return wrongValues(usage.name, [
+        { flag: flag.name, seen: quoted(quotedWord), allowed: `${flag.name} alone: it takes no value`, nearest: null },
+      ]);
     const names = Object.values(usage.flags).map((one) => one.name);
     const near = nearest(name, names);
-    return errorBody('CMO_E_USAGE', `cmo ${usage.name} has no flag ${name}${near === null ? '' : `; nearest: ${near}`}`, {
-      details: [`saw: ${quotedWord}`, `allowed: ${names.join(' ')}`],
-      fix: `see \`cmo help ${usage.name}\``,
-    });
+    return errorBody(
+      'CMO_E_USAGE',
+      `cmo ${usage.name} has no flag ${name}${near === null ? '' : `; nearest: ${near}`}`,
+      {
+        details: [`saw: ${quotedWord}`, `allowed: ${names.join(' ')}`],
+        fix: `see \`cmo help ${usage.name}\``,
+      },
+    );
   }
   return errorBody('CMO_E_USAGE', message.replace(/^error: /, ''), { fix: `see \`cmo help ${usage.name}\`` });
 }

@@ -9,7 +9,8 @@ export type Usage<F extends Flags> = {
   flags: F;
 };
 
-export type Parsed<F extends Flags> = { kind: 'values'; values: Values<F>; words: string[] } | { kind: 'help' } | { kind: 'refused'; error: ErrorBody };
+export type Parsed<F extends Flags> =
+  { kind: 'values'; values: Values<F>; words: string[] } | { kind: 'help' } | { kind: 'refused'; error: ErrorBody };
 
 /** One thing on the command line that was not understood. */
 export type Wrong = { flag: string; seen: string; allowed: string; nearest: string | null };
@@ -26,33 +27,58 @@ export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly str
   const wrong: Wrong[] = [];
   for (const [key, flag] of Object.entries(usage.flags)) {
     const texts = given.get(key) ?? [];
-    if (texts.length > 1 && !flag.repeats) wrong.push({ flag: flag.name, seen: `it ${texts.length} times`, allowed: 'it once', nearest: null });
+    if (texts.length > 1 && !flag.repeats)
+      wrong.push({ flag: flag.name, seen: `it ${texts.length} times`, allowed: 'it once', nearest: null });
     for (const text of texts) {
-      const reading = flag.value !== null && looksLikeFlag(usage, text) ? { ok: false as const, allowed: `a value: ${flag.value}`, nearest: null } : flag.read(text);
-      if (!reading.ok) wrong.push({ flag: flag.name, seen: quoted(text), allowed: reading.allowed, nearest: reading.nearest });
-      else values[key] = flag.repeats ? [...((values[key] as unknown[] | undefined) ?? []), ...(reading.value as unknown[])] : reading.value;
+      const reading =
+        flag.value !== null && looksLikeFlag(usage, text)
+          ? { ok: false as const, allowed: `a value: ${flag.value}`, nearest: null }
+          : flag.read(text);
+      if (!reading.ok)
+        wrong.push({ flag: flag.name, seen: quoted(text), allowed: reading.allowed, nearest: reading.nearest });
+      else
+        values[key] = flag.repeats
+          ? [...((values[key] as unknown[] | undefined) ?? []), ...(reading.value as unknown[])]
+          : reading.value;
     }
   }
   const { min, max, shown } = usage.words;
-  if (words.length < min) wrong.push({ flag: `cmo ${usage.name}`, seen: 'no word for it', allowed: shown, nearest: null });
-  if (words.length > max) wrong.push({ flag: `cmo ${usage.name}`, seen: quoted(words[max] ?? ''), allowed: max === 0 ? 'flags only' : shown, nearest: null });
-  return wrong.length > 0 ? { kind: 'refused', error: wrongValues(usage.name, wrong) } : { kind: 'values', values: values as Values<F>, words };
+  if (words.length < min)
+    wrong.push({ flag: `cmo ${usage.name}`, seen: 'no word for it', allowed: shown, nearest: null });
+  if (words.length > max)
+    wrong.push({
+      flag: `cmo ${usage.name}`,
+      seen: quoted(words[max] ?? ''),
+      allowed: max === 0 ? 'flags only' : shown,
+      nearest: null,
+    });
+  return wrong.length > 0
+    ? { kind: 'refused', error: wrongValues(usage.name, wrong) }
+    : { kind: 'values', values: values as Values<F>, words };
 }
 
-/** `--model --json`: commander hands over the next word whatever it is. A value that begins so is written `--model=--json`, or better not at all. */
+/**
+ * `--model --json`: commander hands over the next word whatever it is. A
+ * value that begins so is written `--model=--json`, or better not at all.
+ */
 function looksLikeFlag<F extends Flags>({ flags }: Usage<F>, text: string): boolean {
   return Object.values(flags).some(({ name }) => text === name || text.startsWith(`${name}=`));
 }
 
 export function wrongLines(wrong: readonly Wrong[]): string[] {
-  return wrong.map((one) => `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${one.nearest === null ? '' : `; nearest: ${one.nearest}`}`);
+  return wrong.map(
+    (one) =>
+      `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${one.nearest === null ? '' : `; nearest: ${one.nearest}`}`,
+  );
 }
 
 export function wrongValues(command: string, wrong: readonly Wrong[]): ErrorBody {
   const lines = wrongLines(wrong);
   const [first] = lines;
   const fix = `see \`cmo help ${command}\``;
-  return lines.length === 1 && first !== undefined ? errorBody('CMO_E_UNKNOWN_VALUE', first, { fix }) : errorBody('CMO_E_UNKNOWN_VALUE', `${lines.length} values were not understood`, { details: lines, fix });
+  return lines.length === 1 && first !== undefined
+    ? errorBody('CMO_E_UNKNOWN_VALUE', first, { fix })
+    : errorBody('CMO_E_UNKNOWN_VALUE', `${lines.length} values were not understood`, { details: lines, fix });
 }
 
 export function quoted(text: string): string {

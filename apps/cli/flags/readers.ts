@@ -29,7 +29,10 @@ export function whole(min: number, max: number): Reader<number> {
   return (text) => {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return good(value);
-    const near = Number.isNaN(Number(text)) || text.trim() === '' ? null : String(Math.min(max, Math.max(min, Math.round(Number(text)))));
+    const near =
+      Number.isNaN(Number(text)) || text.trim() === ''
+        ? null
+        : String(Math.min(max, Math.max(min, Math.round(Number(text)))));
     return bad(`a whole number ${min}..${max}`, near);
   };
 }
@@ -38,7 +41,9 @@ export function whole(min: number, max: number): Reader<number> {
 export function duration(minMs: number, maxMs: number): Reader<number> {
   return (text) => {
     const ms = parseDuration(text, 's');
-    return ms !== null && ms >= minMs && ms <= maxMs ? good(ms) : bad(`a duration from ${short(minMs)} to ${short(maxMs)}: 90, 90s, 15m, 8h, 2d`);
+    return ms !== null && ms >= minMs && ms <= maxMs
+      ? good(ms)
+      : bad(`a duration from ${short(minMs)} to ${short(maxMs)}: 90, 90s, 15m, 8h, 2d`);
   };
 }
 
@@ -62,11 +67,16 @@ export const past: Reader<string> = (text) => {
   const ago = parseDuration(text, 's');
   if (ago !== null) return good(new Date(Date.now() - ago).toISOString());
   const read = moment(text);
-  return read.ok && Date.parse(read.value) <= Date.now() ? read : bad('how long ago (90, 15m, 8h, 2d), or a date and time that has passed (2026-12-01T03:00)');
+  return read.ok && Date.parse(read.value) <= Date.now()
+    ? read
+    : bad('how long ago (90, 15m, 8h, 2d), or a date and time that has passed (2026-12-01T03:00)');
 };
 
 /** What a person gives as the reason of something. */
-export const reason: Reader<string> = (text) => (text.trim() !== '' && text.length <= 200 && !/\p{C}/u.test(text) ? good(text.trim()) : bad('one line of at most 200 characters'));
+export const reason: Reader<string> = (text) =>
+  text.trim() !== '' && text.length <= 200 && !/\p{C}/u.test(text)
+    ? good(text.trim())
+    : bad('one line of at most 200 characters');
 
 export type AtOnce = { name: string; /** Null: what the configuration says. */ n: number | null };
 
@@ -80,17 +90,20 @@ export const atOnce: Reader<number | null> = (text) => {
 export const namedAtOnce: Reader<AtOnce> = (text) => {
   const at = text.indexOf('=');
   const read = atOnce(text.slice(at + 1));
-  return at > 0 && read.ok ? good({ name: text.slice(0, at), n: read.value }) : bad('NAME=N: a whole number 0..10000, or default');
+  return at > 0 && read.ok
+    ? good({ name: text.slice(0, at), n: read.value })
+    : bad('NAME=N: a whole number 0..10000, or default');
 };
 
-export const onceKey: Reader<string> = (text) => (/^(?!\s)[^\p{C}]{1,200}(?<!\s)$/u.test(text) ? good(text) : bad('one word of at most 200 characters'));
+export const onceKey: Reader<string> = (text) =>
+  /^(?!\s)[^\p{C}]{1,200}(?<!\s)$/u.test(text) ? good(text) : bad('one word of at most 200 characters');
 
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/;
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/;
 
 /**
- * A duration from now on, a time of day (the next such), or a date with or without one; without a zone it is this box's. A
- * duration stays as it was said, everything else comes out as ISO in UTC.
+ * A duration from now on, a time of day (the next such), or a date with or without one; without a zone it is this
+ * box's. A duration stays as it was said, everything else comes out as ISO in UTC.
  */
 export const moment: Reader<string> = (text) => {
   const said = text.trim();
@@ -104,7 +117,9 @@ export const moment: Reader<string> = (text) => {
   // A date alone would be midnight in UTC to Date.parse, and is midnight here to a person.
   const local = LOCAL.test(said) ? Date.parse(`${said.replace(' ', 'T')}${said.length === 10 ? 'T00:00' : ''}`) : NaN;
   if (!Number.isNaN(local)) return good(new Date(local).toISOString());
-  return parseMoment(said, Date.now()) === null ? bad('a duration (90, 15m, 8h, 2d), a time of day (03:00), or a date and time (2026-12-01T03:00)') : good(said);
+  return parseMoment(said, Date.now()) === null
+    ? bad('a duration (90, 15m, 8h, 2d), a time of day (03:00), or a date and time (2026-12-01T03:00)')
+    : good(said);
 };
 
 /** Any text of one line; `what` says what it is. */
@@ -116,11 +131,16 @@ export function anyText(): Reader<string> {
   return good;
 }
 
-export const dispatch: Reader<string> = (text) => (DISPATCH_ID.test(text) ? good(text) : bad('the id of a dispatch: d- and 26 characters, as run, submit and ls print it'));
+export const dispatch: Reader<string> = (text) =>
+  DISPATCH_ID.test(text)
+    ? good(text)
+    : bad('the id of a dispatch: d- and 26 characters, as run, submit and ls print it');
 
-export const batchName: Reader<string> = (text) => (BATCH_NAME.test(text) ? good(text) : bad('a name of at most 64 letters, digits, . _ and -'));
+export const batchName: Reader<string> = (text) =>
+  BATCH_NAME.test(text) ? good(text) : bad('a name of at most 64 letters, digits, . _ and -');
 
-export const model: Reader<string> = (text) => (isModelId(text) ? good(text) : bad('a model id, without blanks and not starting with -'));
+export const model: Reader<string> = (text) =>
+  isModelId(text) ? good(text) : bad('a model id, without blanks and not starting with -');
 
 export type NamedValue = { name: string; value: string | null };
 
@@ -128,15 +148,25 @@ export type NamedValue = { name: string; value: string | null };
 export const variable: Reader<NamedValue> = (text) => {
   const at = text.indexOf('=');
   const name = at === -1 ? text : text.slice(0, at);
-  return isVariableName(name) ? good({ name, value: at === -1 ? null : text.slice(at + 1) }) : bad('NAME or NAME=VALUE');
+  return isVariableName(name)
+    ? good({ name, value: at === -1 ? null : text.slice(at + 1) })
+    : bad('NAME or NAME=VALUE');
 };
 
 export const label: Reader<NamedValue> = (text) => {
   const [name = '', ...value] = text.split('=');
-  return value.length > 0 && /^[A-Za-z][\w.-]{0,62}$/.test(name) && !/\p{Cc}/u.test(text) && text.length <= 256 ? good({ name, value: value.join('=') }) : bad('NAME=TEXT, the name of letters, digits, . _ and -');
+  return value.length > 0 && /^[A-Za-z][\w.-]{0,62}$/.test(name) && !/\p{Cc}/u.test(text) && text.length <= 256
+    ? good({ name, value: value.join('=') })
+    : bad('NAME=TEXT, the name of letters, digits, . _ and -');
 };
 
 function short(ms: number): string {
-  for (const [unit, size] of [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const) if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
+  for (const [unit, size] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1000],
+  ] as const)
+    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
   return ms === 0 ? '0' : `${ms}ms`;
 }

@@ -10,16 +10,28 @@ export const FORMATS = ['jsonl', 'dir'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const FORMAT_FLAGS = {
-  format: valued('--format', 'WORD', word(FORMATS), 'of a batch: jsonl is an envelope a line, dir a file for each answer'),
-  out: valued('--out', 'FOLDER', line('the path of a folder'), 'where the files go (default: a folder named as the batch)'),
+  format: valued(
+    '--format',
+    'WORD',
+    word(FORMATS),
+    'of a batch: jsonl is an envelope a line, dir a file for each answer',
+  ),
+  out: valued(
+    '--out',
+    'FOLDER',
+    line('the path of a folder'),
+    'where the files go (default: a folder named as the batch)',
+  ),
 };
 
 type Said = { format?: Format; out?: string; batch?: string };
 
 /** These belong together; what would be ignored is refused. */
 export function formatOf({ format, out, batch }: Said, context: Context): { format: Format; folder: string } | null {
-  if (format !== undefined && batch === undefined) throw new CmoError(errorBody('CMO_E_USAGE', '--format is for a batch', { fix: 'name one with --batch' }));
-  if (out !== undefined && format !== 'dir') throw new CmoError(errorBody('CMO_E_USAGE', '--out is for --format dir', { fix: 'say --format dir too' }));
+  if (format !== undefined && batch === undefined)
+    throw new CmoError(errorBody('CMO_E_USAGE', '--format is for a batch', { fix: 'name one with --batch' }));
+  if (out !== undefined && format !== 'dir')
+    throw new CmoError(errorBody('CMO_E_USAGE', '--out is for --format dir', { fix: 'say --format dir too' }));
   if (format === undefined || batch === undefined) return null;
   const folder = resolve(context.cwd, out ?? batch);
   // Before anything is waited for.
@@ -28,18 +40,27 @@ export function formatOf({ format, out, batch }: Said, context: Context): { form
 }
 
 /** One that has ended, as soon as it is there. */
-export function handOver(envelope: Envelope, { format, folder }: { format: Format; folder: string }, { output }: Context): void {
+export function handOver(
+  envelope: Envelope,
+  { format, folder }: { format: Format; folder: string },
+  { output }: Context,
+): void {
   if (format === 'jsonl') {
     output.line(JSON.stringify(envelope));
     return;
   }
   write(folder, `${envelope.dispatchId}.json`, `${JSON.stringify(envelope, null, 2)}\n`);
-  if (envelope.resultJson !== null && envelope.resultJson !== undefined) write(folder, `${envelope.dispatchId}.result.json`, `${JSON.stringify(envelope.resultJson, null, 2)}\n`);
+  if (envelope.resultJson !== null && envelope.resultJson !== undefined)
+    write(folder, `${envelope.dispatchId}.result.json`, `${JSON.stringify(envelope.resultJson, null, 2)}\n`);
   else if (envelope.result !== null) write(folder, `${envelope.dispatchId}.md`, envelope.result);
 }
 
 /** Beside the answers, so that the folder says by itself whether it is whole. */
-export function handOverCensus({ batch, census }: BatchData, { format, folder }: { format: Format; folder: string }, { output }: Context): void {
+export function handOverCensus(
+  { batch, census }: BatchData,
+  { format, folder }: { format: Format; folder: string },
+  { output }: Context,
+): void {
   if (format !== 'dir') return;
   write(folder, 'census.json', `${JSON.stringify({ batch, census }, null, 2)}\n`);
   output.note(`written to ${folder}`);
@@ -62,5 +83,10 @@ function write(folder: string, name: string, text: string): void {
 }
 
 function refused(folder: string, error: unknown): CmoError {
-  return new CmoError(errorBody('CMO_E_USAGE', `the folder can't be written to: ${folder}`, { details: [error instanceof Error ? error.message : String(error)], fix: 'name another with --out' }));
+  return new CmoError(
+    errorBody('CMO_E_USAGE', `the folder can't be written to: ${folder}`, {
+      details: [error instanceof Error ? error.message : String(error)],
+      fix: 'name another with --out',
+    }),
+  );
 }

@@ -10,9 +10,18 @@ export function daemonLine(text: string, paint: Paint, now: number): string {
   const { level, time, msg } = fields;
   const word = typeof level === 'string' ? level : '?';
   const shown = word === 'info' ? paint.dim(word) : word === 'warn' ? paint.yellow(word) : paint.red(word);
-  const facts = Object.entries(fields).flatMap(([name, value]) => (OWN.has(name) ? [] : [`${paint.dim(`${name}=`)}${plain(typeof value === 'string' ? value : JSON.stringify(value))}`]));
+  const facts = Object.entries(fields).flatMap(([name, value]) =>
+    OWN.has(name)
+      ? []
+      : [`${paint.dim(`${name}=`)}${plain(typeof value === 'string' ? value : JSON.stringify(value))}`],
+  );
   const at = Date.parse(String(time));
-  return [Number.isNaN(at) ? plain(String(time)) : secondText(at, now), shown.padEnd(5), plain(String(msg)), ...facts].join(' ');
+  return [
+    Number.isNaN(at) ? plain(String(time)) : secondText(at, now),
+    shown.padEnd(5),
+    plain(String(msg)),
+    ...facts,
+  ].join(' ');
 }
 
 /** Nothing that moves a cursor. */
@@ -23,7 +32,9 @@ function plain(text: string): string {
 function parse(text: string): Record<string, unknown> | null {
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
   } catch {
     return null;
   }

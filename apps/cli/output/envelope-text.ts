@@ -6,7 +6,9 @@ import { durationText, momentText } from './time-text.js';
 /** `claude sonnet effort=medium (tier balanced)`; what is not known yet is left out. */
 export function laneText({ lane, model, effort, tier }: Pick<Envelope, 'lane' | 'model' | 'effort' | 'tier'>): string {
   if (lane === null) return 'no lane';
-  return [lane, model, effort === null ? null : `effort=${effort}`, tier === null ? null : `(tier ${tier})`].filter((part) => part !== null).join(' ');
+  return [lane, model, effort === null ? null : `effort=${effort}`, tier === null ? null : `(tier ${tier})`]
+    .filter((part) => part !== null)
+    .join(' ');
 }
 
 /** One line on a dispatch: for stderr beside the answer, and for each of several. */
@@ -27,21 +29,38 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
   const { error } = envelope;
   const lines = [`${paint.red(error.message)} ${paint.dim(`[${error.code}]`)}`];
   for (const detail of error.details ?? []) lines.push(`  ${detail}`);
-  for (const attempt of envelope.attempts) lines.push(`  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}: ${attempt.class ?? attempt.outcome}${attempt.words ? `: ${clip(attempt.words, 160)}` : ''}`);
+  for (const attempt of envelope.attempts)
+    lines.push(
+      `  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}: ${attempt.class ?? attempt.outcome}${attempt.words ? `: ${clip(attempt.words, 160)}` : ''}`,
+    );
   if (envelope.resumeAfter) lines.push(`  a window opens at ${momentText(envelope.resumeAfter, now)}`);
   if (envelope.needsLook) lines.push(`  ${paint.yellow('it may have written files: look before it runs again')}`);
   if (envelope.partial) lines.push(`  what it had said so far: \`cmo show ${envelope.dispatchId}\``);
-  if (error.fix !== '') lines.push(`  ${paint.dim('to mend it:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
+  if (error.fix !== '')
+    lines.push(`  ${paint.dim('to mend it:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
   return lines;
 }
 
 /** What is odd about a run whatever became of it: other agents that wrote in its folder at the same time. */
 export function oddities({ receipts }: Pick<Envelope, 'receipts'>, paint: Paint): string[] {
-  const others = new Set(receipts.flatMap(({ notes }) => notes.flatMap((note) => (note.startsWith('beside:') ? note.slice('beside:'.length).split(',') : []))));
-  return others.size === 0 ? [] : [paint.yellow(`other agents wrote in the same folder meanwhile: ${[...others].join(', ')} (\`--exclusive\` waits for them)`)];
+  const others = new Set(
+    receipts.flatMap(({ notes }) =>
+      notes.flatMap((note) => (note.startsWith('beside:') ? note.slice('beside:'.length).split(',') : [])),
+    ),
+  );
+  return others.size === 0
+    ? []
+    : [
+        paint.yellow(
+          `other agents wrote in the same folder meanwhile: ${[...others].join(', ')} (\`--exclusive\` waits for them)`,
+        ),
+      ];
 }
 
-export function independenceText({ independence, degradedReview }: Pick<Envelope, 'independence' | 'degradedReview'>): string | null {
+export function independenceText({
+  independence,
+  degradedReview,
+}: Pick<Envelope, 'independence' | 'degradedReview'>): string | null {
   if (independence === undefined) return null;
   return degradedReview ? `review degraded: ${independence}` : independence;
 }

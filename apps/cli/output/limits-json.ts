@@ -2,8 +2,8 @@ import type { LimitsData } from '#contract';
 import { viewsOf, windowName } from './limits-text.js';
 
 /**
- * `cmo limits --json`: one member per lane under its id, with the names that the older tool gave them, and `accounts`, all
- * that is known. `percentUsed` and `worstPercent` are effective, `reportedPercent` the vendor's.
+ * `cmo limits --json`: one member per lane under its id, with the names that the older tool gave them, and `accounts`,
+ * all that is known. `percentUsed` and `worstPercent` are effective, `reportedPercent` the vendor's.
  */
 export function limitsJson(data: LimitsData, now: number): Record<string, unknown> {
   const views = viewsOf(data, now);
@@ -21,7 +21,19 @@ export function limitsJson(data: LimitsData, now: number): Record<string, unknow
         installed,
         meter: age.state,
         ageSeconds: age.ageMs === null ? null : Math.round(age.ageMs / 1000),
-        windows: windows.map(({ id: key, usedPercent, effective, resetsAt, scope, reserved, settling, estimated, ...window }) => ({ key, label: windowName({ id: key, scope, kind: window.kind }), percentUsed: round(effective), reportedPercent: round(usedPercent), reserved, settling, estimated, scope, resetsAt })),
+        windows: windows.map(
+          ({ id: key, usedPercent, effective, resetsAt, scope, reserved, settling, estimated, ...window }) => ({
+            key,
+            label: windowName({ id: key, scope, kind: window.kind }),
+            percentUsed: round(effective),
+            reportedPercent: round(usedPercent),
+            reserved,
+            settling,
+            estimated,
+            scope,
+            resetsAt,
+          }),
+        ),
         worstPercent: worst ? round(worst.effective) : null,
         reportedPercent: worst ? round(worst.usedPercent) : null,
         worstWindow: worst?.id ?? null,
@@ -40,8 +52,10 @@ export function limitsJson(data: LimitsData, now: number): Record<string, unknow
       },
     ]);
   });
-  const byLane = <T>(pick: (lane: string) => T): Record<string, T> => Object.fromEntries(lanes.map(([id]) => [id, pick(id)]));
-  const accountOf = (lane: string): LimitsData['accounts'][number] | undefined => data.accounts.find((account) => account.lanes.some(({ id }) => id === lane));
+  const byLane = <T>(pick: (lane: string) => T): Record<string, T> =>
+    Object.fromEntries(lanes.map(([id]) => [id, pick(id)]));
+  const accountOf = (lane: string): LimitsData['accounts'][number] | undefined =>
+    data.accounts.find((account) => account.lanes.some(({ id }) => id === lane));
   return {
     ...Object.fromEntries(lanes),
     schema: 'cmo.limits/1',

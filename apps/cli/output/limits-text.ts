@@ -25,8 +25,15 @@ export function viewsOf(data: LimitsData, now: number): AccountView[] {
   const views = data.accounts.map((meter): AccountView => {
     const first = meter.lanes[0]?.id ?? '';
     const own = (Object.hasOwn(facts, first) ? facts[first] : undefined) ?? { available: false };
-    const age = meterAge({ writtenAt: at(meter.reading?.writtenAt), freshnessMs: meter.freshnessMs, lastRunEndedAt: at(meter.lastRunEndedAt), now });
-    const windows = windowsOfMeter(meter, now).sort((a, b) => b.effective - a.effective || Number(a.scope !== null) - Number(b.scope !== null));
+    const age = meterAge({
+      writtenAt: at(meter.reading?.writtenAt),
+      freshnessMs: meter.freshnessMs,
+      lastRunEndedAt: at(meter.lastRunEndedAt),
+      now,
+    });
+    const windows = windowsOfMeter(meter, now).sort(
+      (a, b) => b.effective - a.effective || Number(a.scope !== null) - Number(b.scope !== null),
+    );
     const trouble = age.state === 'dark' || (age.state === 'stale' && meter.dark !== null) || own.blockedBy === 'auth';
     return { meter, band: laneState(own, '', data.pressure).state, facts: own, age, windows, trouble };
   });
@@ -37,9 +44,23 @@ export function viewsOf(data: LimitsData, now: number): AccountView[] {
 export function limitsText(data: LimitsData, paint: Paint, now: number): string[] {
   const { tight, critical, exhausted } = data.pressure;
   const age = now - Date.parse(data.writtenAt);
-  const old = age > OLD_FILE_MS ? [paint.yellow(`what a daemon wrote ${durationText(age)} ago, on ${data.node}${age > LIMITS_STALE_MS ? ': too old to go by, so everything counts as unknown' : ''}; \`cmo limits --refresh\` asks anew`), ''] : [];
+  const old =
+    age > OLD_FILE_MS
+      ? [
+          paint.yellow(
+            `what a daemon wrote ${durationText(age)} ago, on ${data.node}${age > LIMITS_STALE_MS ? ': too old to go by, so everything counts as unknown' : ''}; \`cmo limits --refresh\` asks anew`,
+          ),
+          '',
+        ]
+      : [];
   const blocks = viewsOf(data, now).map((view) => accountText(view, data, paint, now));
-  return [...old, ...blocks.flatMap((lines) => [...lines, '']), paint.dim(`effective = used + promised to what runs; ok below ${tight}%, tight, critical from ${critical}%, exhausted from ${exhausted}%`)];
+  return [
+    ...old,
+    ...blocks.flatMap((lines) => [...lines, '']),
+    paint.dim(
+      `effective = used + promised to what runs; ok below ${tight}%, tight, critical from ${critical}%, exhausted from ${exhausted}%`,
+    ),
+  ];
 }
 
 /** A running daemon writes at least once a minute. */
@@ -48,18 +69,29 @@ const OLD_FILE_MS = 150_000;
 function accountText(view: AccountView, data: LimitsData, paint: Paint, now: number): string[] {
   const { meter, windows } = view;
   const head = `${paint.bold(meter.account)}  ${stateWord(view, data.pressure, paint)}${headWords(view, paint, now)}`;
-  return [head, ...troubleLines(view, now).map((line) => `  ${paint.yellow(line)}`), ...table(windows.map((window) => windowCells(window, data.pressure, paint, now))), ...moneyLines(meter).map((line) => `  ${line}`), ...costLines(meter).map((line) => `  ${paint.dim(line)}`)];
+  return [
+    head,
+    ...troubleLines(view, now).map((line) => `  ${paint.yellow(line)}`),
+    ...table(windows.map((window) => windowCells(window, data.pressure, paint, now))),
+    ...moneyLines(meter).map((line) => `  ${line}`),
+    ...costLines(meter).map((line) => `  ${paint.dim(line)}`),
+  ];
 }
 
 /** The band; `closed` where no window is full and something else keeps work out. */
 function stateWord({ band, facts }: AccountView, { exhausted }: LimitsData['pressure'], paint: Paint): string {
-  return band === 'exhausted' && facts.hardBlocked === true && (facts.worstPercent ?? 0) < exhausted ? paint.red('closed') : paintBand(band, paint);
+  return band === 'exhausted' && facts.hardBlocked === true && (facts.worstPercent ?? 0) < exhausted
+    ? paint.red('closed')
+    : paintBand(band, paint);
 }
 
 function headWords({ meter, age }: AccountView, paint: Paint, now: number): string {
   const parts: string[] = [];
   const { reading, lanes, inFlight, closed, paused } = meter;
-  if (reading && age.ageMs !== null) parts.push(`as of ${durationText(age.ageMs)} ago${age.state === 'fresh' ? '' : ` (${age.state})`}, from ${reading.source}`);
+  if (reading && age.ageMs !== null)
+    parts.push(
+      `as of ${durationText(age.ageMs)} ago${age.state === 'fresh' ? '' : ` (${age.state})`}, from ${reading.source}`,
+    );
   if (reading?.plan) parts.push(`plan ${reading.plan}`);
   if (inFlight > 0) parts.push(`${inFlight} in flight`);
   if (lanes.length !== 1 || lanes[0]?.id !== meter.account) parts.push(`lanes ${lanes.map(({ id }) => id).join(', ')}`);
@@ -68,8 +100,18 @@ function headWords({ meter, age }: AccountView, paint: Paint, now: number): stri
     if (endpoint !== null) parts.push(paint.yellow(`${lanes.length > 1 ? `${id} ` : ''}endpoint ${endpoint}`));
   }
   if (paused) parts.push(paint.yellow('paused'));
-  if (closed && Date.parse(closed.until) > now) parts.push(paint.red(`refused work (${closed.reason}), so closed until ${momentText(closed.until, now)} whatever the windows show`));
-  else if (reading?.reached?.resetsAt && Date.parse(reading.reached.resetsAt) > now) parts.push(paint.red(`the vendor says it is used up (${reading.reached.flag}) until ${momentText(reading.reached.resetsAt, now)}`));
+  if (closed && Date.parse(closed.until) > now)
+    parts.push(
+      paint.red(
+        `refused work (${closed.reason}), so closed until ${momentText(closed.until, now)} whatever the windows show`,
+      ),
+    );
+  else if (reading?.reached?.resetsAt && Date.parse(reading.reached.resetsAt) > now)
+    parts.push(
+      paint.red(
+        `the vendor says it is used up (${reading.reached.flag}) until ${momentText(reading.reached.resetsAt, now)}`,
+      ),
+    );
   return parts.length === 0 ? '' : `  ${parts.join(', ')}`;
 }
 
@@ -78,17 +120,32 @@ function troubleLines({ meter, age, trouble }: AccountView, now: number): string
   if (!trouble) return [];
   const { dark, lanes } = meter;
   const hold = lanes.find((lane) => lane.hold !== null)?.hold ?? null;
-  const why = hold ?? dark?.detail ?? (age.why === 'runs-ended-since' ? 'runs have ended since it was read' : 'nothing has been read yet');
+  const why =
+    hold ??
+    dark?.detail ??
+    (age.why === 'runs-ended-since' ? 'runs have ended since it was read' : 'nothing has been read yet');
   const since = dark === null ? '' : ` since ${momentText(dark.since, now)}`;
-  const next = dark?.nextTryAt == null || Date.parse(dark.nextTryAt) <= now ? '' : ` It is asked again at ${momentText(dark.nextTryAt, now)}.`;
-  const what = hold !== null ? 'nothing is started' : age.state === 'dark' ? `the meter is dark${since}, so few run at once` : `no new numbers${since}`;
+  const next =
+    dark?.nextTryAt == null || Date.parse(dark.nextTryAt) <= now
+      ? ''
+      : ` It is asked again at ${momentText(dark.nextTryAt, now)}.`;
+  const what =
+    hold !== null
+      ? 'nothing is started'
+      : age.state === 'dark'
+        ? `the meter is dark${since}, so few run at once`
+        : `no new numbers${since}`;
   return [`${what}: ${why.replace(/\.$/, '')}.${next}`];
 }
 
 function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure'], paint: Paint, now: number): string[] {
   const { usedPercent, reserved, settling, estimated, effective, resetsAt } = window;
   const band = laneState({ available: true, worstPercent: effective }, '', pressure).state;
-  const promised = [[reserved, 'reserved'], [settling, 'settling'], [estimated, 'estimated']] as const;
+  const promised = [
+    [reserved, 'reserved'],
+    [settling, 'settling'],
+    [estimated, 'estimated'],
+  ] as const;
   const parts = promised.flatMap(([points, word]) => (points > 0 ? [`${number(points)} ${word}`] : []));
   return [
     ' ',
@@ -103,14 +160,19 @@ function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure']
 
 /** `5-hour`, `weekly`, `weekly of opus`. */
 export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' | 'scope' | 'id'>): string {
-  const name = kind === 'five_hour' ? '5-hour' : kind === 'other' ? id.split(':')[0] ?? id : kind;
+  const name = kind === 'five_hour' ? '5-hour' : kind === 'other' ? (id.split(':')[0] ?? id) : kind;
   return scope === null ? name : `${name} of ${scope}`;
 }
 
 function moneyLines({ reading, lanes }: AccountMeter): string[] {
   const overage: Overage | null = reading?.overage ?? null;
   if (overage === null || (!overage.enabled && overage.balance === null && overage.inUse !== true)) return [];
-  const parts = [overage.unlimited ? 'unlimited' : overage.balance, overage.usedPercent === null ? null : `${number(overage.usedPercent)}% used`, overage.inUse === true ? 'being spent now' : null, overage.enabled ? null : 'switched off'].filter((part) => part !== null);
+  const parts = [
+    overage.unlimited ? 'unlimited' : overage.balance,
+    overage.usedPercent === null ? null : `${number(overage.usedPercent)}% used`,
+    overage.inUse === true ? 'being spent now' : null,
+    overage.enabled ? null : 'switched off',
+  ].filter((part) => part !== null);
   const name = lanes[0]?.kind === 'codex' ? 'credits' : 'extra usage';
   return [`${name}: ${parts.length === 0 ? 'available' : parts.join(', ')}; never counted as room`];
 }
@@ -119,7 +181,13 @@ function moneyLines({ reading, lanes }: AccountMeter): string[] {
 function costLines({ costs }: AccountMeter): string[] {
   const measured = costs.filter((cost) => cost.measured > 0);
   const lanes = [...new Set(measured.map(({ lane, tier }) => `${lane} ${tier}`))];
-  return lanes.map((name) => `an attempt of ${name} costs ${measured.filter(({ lane, tier }) => `${lane} ${tier}` === name).map(({ window, points, measured: n }) => `${number(points)} of ${window} (mean of ${n})`).join(', ')}`);
+  return lanes.map(
+    (name) =>
+      `an attempt of ${name} costs ${measured
+        .filter(({ lane, tier }) => `${lane} ${tier}` === name)
+        .map(({ window, points, measured: n }) => `${number(points)} of ${window} (mean of ${n})`)
+        .join(', ')}`,
+  );
 }
 
 /** One line for a shell prompt or a status bar: the binding window of each account, the dark meter first. */
@@ -128,8 +196,11 @@ export function limitsLine(data: LimitsData, paint: Paint, now: number): string 
   const parts = viewsOf(data, now).map((view) => {
     const { meter, band, facts, age: read, windows, trouble } = view;
     const first = windows.find(({ scope }) => scope === null);
-    const full = windows.filter(({ scope, effective }) => scope !== null && effective >= data.pressure.critical).map(({ scope, effective }) => `, ${scope ?? ''} ${number(effective)}%`);
-    if (band === 'unknown' || band === 'missing' || first === undefined) return `${meter.account} ${paintBand(band, paint)}${trouble && meter.dark ? ` (${meter.dark.reason})` : ''}`;
+    const full = windows
+      .filter(({ scope, effective }) => scope !== null && effective >= data.pressure.critical)
+      .map(({ scope, effective }) => `, ${scope ?? ''} ${number(effective)}%`);
+    if (band === 'unknown' || band === 'missing' || first === undefined)
+      return `${meter.account} ${paintBand(band, paint)}${trouble && meter.dark ? ` (${meter.dark.reason})` : ''}`;
     const opens = band === 'exhausted' ? (facts.nextResetAt ?? null) : first.resetsAt;
     const ahead = opens === null ? '' : ` ${durationText(Date.parse(opens) - now)}`;
     const name = windowName(first);

@@ -3,7 +3,9 @@ import type { Band, State } from '#contract';
 
 export type Paint = ReturnType<typeof pc.createColors>;
 
-/** Colours for one stream: never into a pipe, whatever the other stream is; NO_COLOR and FORCE_COLOR are picocolors'. */
+/**
+ * Colours for one stream: never into a pipe, whatever the other stream is; NO_COLOR and FORCE_COLOR are picocolors'.
+ */
 export function paintFor(isTerminal: boolean): Paint {
   return pc.createColors(isTerminal && pc.isColorSupported);
 }

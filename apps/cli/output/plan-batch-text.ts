@@ -11,10 +11,29 @@ export function batchPlanText(plan: BatchPlan, picture: Picture, paint: Paint, n
   const waiting = plan.waits.reduce((sum, { dispatches }) => sum + dispatches, 0);
   return [
     `${plan.total} dispatches: ${plan.total - waiting} could start now${waiting > 0 ? `, ${paint.yellow(`${waiting} would wait`)}` : ''}${degraded > 0 ? `, ${paint.yellow(`${degraded} reviews degraded`)}` : ''}`,
-    ...table(plan.lanes.map(({ lane, dispatches, atOnce }) => [`  ${lane}`, `${dispatches} dispatches`, atOnce === dispatches ? '' : `${atOnce} at once`])),
-    ...table(plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [`  ${account} ${window}`, `${number(effective)}%`, `+ ${number(adds)} points`, atOnce === adds ? '' : `${number(atOnce)} of them at once`, `of ${number(limit)}`])),
-    ...plan.waits.map(({ until, dispatches }) => `  ${dispatches} would wait ${until === null ? 'for a window that states no reset' : `until ${momentText(until, now)}`}`),
-    plan.end.at === null ? paint.dim(`the end can't be told: ${plan.end.why}`) : `done about ${momentText(plan.end.at, now)} ${paint.dim(`(a first estimate: ${plan.end.why})`)}`,
+    ...table(
+      plan.lanes.map(({ lane, dispatches, atOnce }) => [
+        `  ${lane}`,
+        `${dispatches} dispatches`,
+        atOnce === dispatches ? '' : `${atOnce} at once`,
+      ]),
+    ),
+    ...table(
+      plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [
+        `  ${account} ${window}`,
+        `${number(effective)}%`,
+        `+ ${number(adds)} points`,
+        atOnce === adds ? '' : `${number(atOnce)} of them at once`,
+        `of ${number(limit)}`,
+      ]),
+    ),
+    ...plan.waits.map(
+      ({ until, dispatches }) =>
+        `  ${dispatches} would wait ${until === null ? 'for a window that states no reset' : `until ${momentText(until, now)}`}`,
+    ),
+    plan.end.at === null
+      ? paint.dim(`the end can't be told: ${plan.end.why}`)
+      : `done about ${momentText(plan.end.at, now)} ${paint.dim(`(a first estimate: ${plan.end.why})`)}`,
     agesText(picture, paint),
   ];
 }

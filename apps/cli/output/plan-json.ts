@@ -3,7 +3,12 @@ import type { Picture } from '../plan/picture.js';
 import type { Plan } from '../plan/plan-one.js';
 
 /** A plan under the names of the tool that people come from, with ours; `decision` is whole, for `cmo replay`. */
-export function planJson({ decision, room }: Plan, { data, age, stale }: Picture, config: Config, batch: string | null): PlanEnvelope {
+export function planJson(
+  { decision, room }: Plan,
+  { data, age, stale }: Picture,
+  config: Config,
+  batch: string | null,
+): PlanEnvelope {
   const { weight, tier, reason, factors, notes, laneStates, candidates } = decision;
   return {
     schema: 'cmo.envelope/1',
@@ -16,7 +21,14 @@ export function planJson({ decision, room }: Plan, { data, age, stale }: Picture
     ...(decision.ok && decision.degradedReview && { degradedReview: true }),
     weight,
     reason,
-    ...(decision.ok ? { fallback: fallbackOf(decision, config) } : { reasonCode: decision.reasonCode, ...(decision.detail && { detail: decision.detail }), resumeAfter: decision.resumeAfter, error: deferredError(decision) }),
+    ...(decision.ok
+      ? { fallback: fallbackOf(decision, config) }
+      : {
+          reasonCode: decision.reasonCode,
+          ...(decision.detail && { detail: decision.detail }),
+          resumeAfter: decision.resumeAfter,
+          error: deferredError(decision),
+        }),
     factors,
     states: laneStates,
     candidates: candidates.map((one) => ({ provider: one.lane, ...one })),
@@ -37,10 +49,20 @@ function fallbackOf({ fallback, tier }: Chosen, config: Config): object | null {
 /** Each CLI's own word for the effort stands beside ours. */
 function laneOf(id: string, { model, effort }: TierModel | Chosen, config: Config): object {
   const lane = config.lanes.find((one) => one.id === id);
-  return { provider: id, lane: id, vendor: lane?.vendor ?? null, binary: lane?.command ?? null, model, effort: effort ?? null, ...(lane?.kind === 'codex' && { reasoning: effort ?? null }) };
+  return {
+    provider: id,
+    lane: id,
+    vendor: lane?.vendor ?? null,
+    binary: lane?.command ?? null,
+    model,
+    effort: effort ?? null,
+    ...(lane?.kind === 'codex' && { reasoning: effort ?? null }),
+  };
 }
 
 function deferredError(decision: Exclude<Decision, Chosen>): ReturnType<typeof errorBody> {
-  const details = Object.entries(decision.laneStates).map(([lane, { state, resetsAt }]) => `${lane}: ${state}${resetsAt === null ? '' : ` until ${resetsAt}`}`);
+  const details = Object.entries(decision.laneStates).map(
+    ([lane, { state, resetsAt }]) => `${lane}: ${state}${resetsAt === null ? '' : ` until ${resetsAt}`}`,
+  );
   return errorBody('CMO_E_DEFERRED', undefined, { details, retryAfter: decision.resumeAfter });
 }

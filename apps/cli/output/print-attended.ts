@@ -11,19 +11,32 @@ import { printData, printJson } from './json.js';
 import { printBatch } from './print-batch.js';
 import { printEnvelope } from './print-envelope.js';
 
-/** Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them, a batch its census too. */
-export async function printAttended(context: Context, ids: readonly string[], attended: Attended, batch?: string, handed = false): Promise<number> {
+/**
+ * Says how the waiting ended, and gives the exit code. One dispatch
+ * prints its envelope, several a list of them, a batch its census too.
+ */
+export async function printAttended(
+  context: Context,
+  ids: readonly string[],
+  attended: Attended,
+  batch?: string,
+  handed = false,
+): Promise<number> {
   const goesOn = `\`cmo wait ${batch === undefined ? ids.join(' ') : `--batch ${batch}`}\` takes it up again`;
   switch (attended.how) {
     case 'refused':
       return sayError(context, null, attended.error);
     case 'ended':
-      return batch === undefined ? printEnded(context, attended.envelopes) : printBatch(context, batchData(batch, attended.envelopes), { each: false, handed });
+      return batch === undefined
+        ? printEnded(context, attended.envelopes)
+        : printBatch(context, batchData(batch, attended.envelopes), { each: false, handed });
     case 'time-over': {
       const [only] = attended.envelopes;
       const error = errorBody('CMO_E_WAIT_TIMEOUT', undefined, { fix: goesOn });
-      if (context.json && handed) context.output.note(`batch ${batch ?? ''}: ${censusText(batchData(batch ?? '', attended.envelopes).census)}`);
-      else if (context.json && batch !== undefined) printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
+      if (context.json && handed)
+        context.output.note(`batch ${batch ?? ''}: ${censusText(batchData(batch ?? '', attended.envelopes).census)}`);
+      else if (context.json && batch !== undefined)
+        printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
       else if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
       else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
       context.output.note(errorText(error, context.paintNotes));
@@ -31,9 +44,19 @@ export async function printAttended(context: Context, ids: readonly string[], at
     }
     case 'lost':
       // What is not on record doesn't go on either.
-      return sayError(context, ids, ERRORS[attended.error.code].exit === ERRORS.CMO_E_DAEMON.exit ? { ...attended.error, fix: `${attended.error.fix}; the dispatch does not depend on it: ${goesOn}` } : attended.error);
+      return sayError(
+        context,
+        ids,
+        ERRORS[attended.error.code].exit === ERRORS.CMO_E_DAEMON.exit
+          ? { ...attended.error, fix: `${attended.error.fix}; the dispatch does not depend on it: ${goesOn}` }
+          : attended.error,
+      );
     case 'left':
-      sayError(context, ids, errorBody('CMO_E_INTERRUPTED', `ended by ${attended.signal}; the dispatch goes on`, { fix: goesOn }));
+      sayError(
+        context,
+        ids,
+        errorBody('CMO_E_INTERRUPTED', `ended by ${attended.signal}; the dispatch goes on`, { fix: goesOn }),
+      );
       return SIGNAL_EXIT[attended.signal];
     case 'interrupted':
       return printInterrupted(context, ids, attended.envelopes);
@@ -59,16 +82,31 @@ export function printEnd(context: Context, envelope: Envelope): void {
 
 function printInterrupted(context: Context, ids: readonly string[], ended: readonly Envelope[]): number {
   const open = ids.filter((id) => !ended.some(({ dispatchId }) => dispatchId === id));
-  const told = [...ended.map(({ dispatchId, state }) => `${dispatchId} ${state}`), ...open.map((id) => `${id} not ended yet (\`cmo show ${id}\` says what becomes of it)`)];
+  const told = [
+    ...ended.map(({ dispatchId, state }) => `${dispatchId} ${state}`),
+    ...open.map((id) => `${id} not ended yet (\`cmo show ${id}\` says what becomes of it)`),
+  ];
   const [only] = ended;
   if (context.json && ids.length === 1 && only) printJson(context, only);
-  else if (context.json) printJson(context, { schema: 'cmo.envelope/1', ok: false, ...(ids.length === 1 && { dispatchId: ids[0] }), error: errorBody('CMO_E_INTERRUPTED') });
+  else if (context.json)
+    printJson(context, {
+      schema: 'cmo.envelope/1',
+      ok: false,
+      ...(ids.length === 1 && { dispatchId: ids[0] }),
+      error: errorBody('CMO_E_INTERRUPTED'),
+    });
   context.output.note(`cmo: interrupted: ${told.join(', ')}`);
   return EXIT_INTERRUPTED;
 }
 
 function sayError(context: Context, ids: readonly string[] | null, error: ErrorBody): number {
-  if (context.json) printJson(context, { schema: 'cmo.envelope/1', ok: false, ...(ids?.length === 1 && { dispatchId: ids[0] }), error });
+  if (context.json)
+    printJson(context, {
+      schema: 'cmo.envelope/1',
+      ok: false,
+      ...(ids?.length === 1 && { dispatchId: ids[0] }),
+      error,
+    });
   context.output.note(errorText(error, context.paintNotes));
   return ERRORS[error.code].exit;
 }

@@ -10,12 +10,25 @@ import { printData, printJson } from './json.js';
  * @param each for a person: every answer with a line above it (a wait has told each as it ended)
  * @param handed the answers were handed over already, in another form than ours
  */
-export function printBatch(context: Context, data: BatchData, { each, handed = false }: { each: boolean; handed?: boolean } = { each: true }): number {
+export function printBatch(
+  context: Context,
+  data: BatchData,
+  { each, handed = false }: { each: boolean; handed?: boolean } = { each: true },
+): number {
   const { batch, census, dispatches } = data;
   const open = dispatches.some(({ state }) => !isEnded(state));
-  const error = open ? errorBody('CMO_E_WAIT_TIMEOUT', `not all of it has ended: ${censusText(census)}`, { fix: `\`cmo wait --batch ${batch}\`` }) : errorBody('CMO_E_BATCH', undefined, { fix: `\`cmo ls --batch ${batch}\` shows which` });
+  const error = open
+    ? errorBody('CMO_E_WAIT_TIMEOUT', `not all of it has ended: ${censusText(census)}`, {
+        fix: `\`cmo wait --batch ${batch}\``,
+      })
+    : errorBody('CMO_E_BATCH', undefined, { fix: `\`cmo ls --batch ${batch}\` shows which` });
   // One whose place a retry took is judged by that.
-  const good = !open && dispatches.every(({ ok, retriedBy }) => ok || (retriedBy !== undefined && dispatches.some(({ dispatchId }) => dispatchId === retriedBy)));
+  const good =
+    !open &&
+    dispatches.every(
+      ({ ok, retriedBy }) =>
+        ok || (retriedBy !== undefined && dispatches.some(({ dispatchId }) => dispatchId === retriedBy)),
+    );
   const replaced = dispatches.filter(({ ok, retriedBy }) => !ok && retriedBy !== undefined).length;
   if (handed) {
     // stdout has it all.
@@ -24,7 +37,11 @@ export function printBatch(context: Context, data: BatchData, { each, handed = f
   else if (each) {
     for (const envelope of dispatches) {
       context.output.line(context.paint.bold(summaryLine(envelope, context.paint, context.now())));
-      context.output.line(envelope.ok ? `${envelope.result ?? ''}\n` : `${failureLines(envelope, context.paint, context.now()).join('\n')}\n`);
+      context.output.line(
+        envelope.ok
+          ? `${envelope.result ?? ''}\n`
+          : `${failureLines(envelope, context.paint, context.now()).join('\n')}\n`,
+      );
     }
   }
   context.output.note(`batch ${batch}: ${censusText(census)}${replaced > 0 ? `; ${replaced} of them retried` : ''}`);

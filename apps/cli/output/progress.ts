@@ -8,10 +8,15 @@ export type Progress = { news(envelope: Envelope): void; /** Takes the line away
 
 /**
  * One line on stderr that is written over, for a person who watches a terminal. Never in CI, never into a file: there a
- * line that moves is noise, and only a wait that lasts says what it is for, once for each reason. Whoever reads the log of a night
- * must not find a silent command where a paused lane was; a slot that is taken for a moment is no news.
+ * line that moves is noise, and only a wait that lasts says what it is for, once for each reason. Whoever reads the log
+ * of a night must not find a silent command where a paused lane was; a slot that is taken for a moment is no news.
  */
-export function progress({ env, output, paintNotes, now }: Pick<Context, 'env' | 'output' | 'paintNotes' | 'now'>): Progress {
+export function progress({
+  env,
+  output,
+  paintNotes,
+  now,
+}: Pick<Context, 'env' | 'output' | 'paintNotes' | 'now'>): Progress {
   if (!watches({ env, output })) return { news: waitingNotes(output, now), clear: () => undefined };
   let shown = false;
   const clear = (): void => {
@@ -54,7 +59,11 @@ export function progressText(envelope: Envelope, now: number): string {
   const attempt = envelope.attempts.length > 0 ? `, attempt ${envelope.attempts.length + 1}` : '';
   switch (envelope.state) {
     case 'running':
-      return [`running on ${laneText(envelope)}${attempt}`, ...(envelope.progress ? [doneSoFar(envelope.progress)] : []), age].join(' · ');
+      return [
+        `running on ${laneText(envelope)}${attempt}`,
+        ...(envelope.progress ? [doneSoFar(envelope.progress)] : []),
+        age,
+      ].join(' · ');
     case 'retrying':
       return `retrying on ${laneText(envelope)}${attempt} · ${age}`;
     default:

@@ -17,23 +17,34 @@ export function statusText(status: StatusData, paint: Paint, now: number): strin
   ];
 }
 
-/** The lane, then its windows with the binding one first. Numbers are the vendor's, with their age; none is ever guessed. */
+/**
+ * The lane, then its windows with the binding one first. Numbers
+ * are the vendor's, with their age; none is ever guessed.
+ */
 function laneLines(lane: LaneStatus, paint: Paint, now: number): string[] {
   const parts = [lane.installed ? `${lane.inFlight} in flight` : paint.red(`missing: ${lane.command} is not on PATH`)];
   if (lane.account !== lane.id) parts.push(`account ${lane.account}`);
   if (lane.endpoint !== null) parts.push(paint.yellow(`endpoint ${lane.endpoint}`));
   if (lane.paused) parts.push(paint.yellow('paused'));
   if (lane.closed) parts.push(paint.red(`closed (${lane.closed.reason}) until ${momentText(lane.closed.until, now)}`));
-  if (lane.reading) parts.push(`as of ${durationText(now - Date.parse(lane.reading.writtenAt))} ago, from ${lane.reading.source}`);
+  if (lane.reading)
+    parts.push(`as of ${durationText(now - Date.parse(lane.reading.writtenAt))} ago, from ${lane.reading.source}`);
   else if (lane.installed) parts.push(paint.dim('meter dark: no reading yet, so few run at once'));
   const windows = [...lane.windows].sort((a, b) => b.effective - a.effective);
-  return [`lane     ${paint.bold(lane.id)}: ${parts.join(', ')}`, ...table(windows.map((window) => windowCells(window, now)))];
+  return [
+    `lane     ${paint.bold(lane.id)}: ${parts.join(', ')}`,
+    ...table(windows.map((window) => windowCells(window, now))),
+  ];
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
   const promised = window.reserved + window.settling + window.estimated;
   const cells = ['        ', window.id, bar(window.effective), `${number(window.usedPercent)}%`];
-  cells.push(promised > 0 ? `effective ${number(window.effective)}% (reserved ${number(window.reserved)}, settling ${number(window.settling)}${window.estimated > 0 ? `, estimated ${number(window.estimated)}` : ''})` : '');
+  cells.push(
+    promised > 0
+      ? `effective ${number(window.effective)}% (reserved ${number(window.reserved)}, settling ${number(window.settling)}${window.estimated > 0 ? `, estimated ${number(window.estimated)}` : ''})`
+      : '',
+  );
   cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
   return cells;
 }

@@ -2,8 +2,8 @@ import { fstatSync, writeSync } from 'node:fs';
 
 /**
  * The only writers of stdout and stderr. A reader that left (`cmo ls | head`) is no fault of ours: what is left to say
- * is dropped, and the command ends with its own exit code. Node's own stream costs a start of `cmo` three milliseconds, so
- * it is opened only for a terminal: a pipe or a file takes its text at once, as it does from that stream.
+ * is dropped, and the command ends with its own exit code. Node's own stream costs a start of `cmo` three milliseconds,
+ * so it is opened only for a terminal: a pipe or a file takes its text at once, as it does from that stream.
  */
 export type Output = {
   /** stdout, whole lines. */

@@ -10,7 +10,9 @@ export function durationText(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** A moment as a person reads it: local clock and how far off, `14:05 (in 2h 10m)`; with its day when it is not today's. */
+/**
+ * A moment as a person reads it: local clock and how far off, `14:05 (in 2h 10m)`; with its day when it is not today's.
+ */
 export function momentText(iso: string, now: number): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;

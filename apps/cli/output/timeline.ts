@@ -1,4 +1,13 @@
-import { isEnded, shownProgress, type AttemptReceipt, type DiffStat, type DispatchRecord, type PastAttempt, type Progress, type ShowData } from '#contract';
+import {
+  isEnded,
+  shownProgress,
+  type AttemptReceipt,
+  type DiffStat,
+  type DispatchRecord,
+  type PastAttempt,
+  type Progress,
+  type ShowData,
+} from '#contract';
 import { waitingText } from './envelope-text.js';
 import { paintBand, paintState, type Paint } from './paint.js';
 import { doneSoFar } from './progress-text.js';
@@ -13,7 +22,14 @@ export function timeline({ record, receipts, waiting }: ShowData, paint: Paint, 
     '',
     ...decisionLines(record, paint),
     '',
-    ...record.history.flatMap((attempt) => attemptLines(attempt, attempts.find((line) => line.attempt === attempt.attempt && !line.fenced), paint, now)),
+    ...record.history.flatMap((attempt) =>
+      attemptLines(
+        attempt,
+        attempts.find((line) => line.attempt === attempt.attempt && !line.fenced),
+        paint,
+        now,
+      ),
+    ),
     ...standing(record, waiting, paint, now),
   ];
 }
@@ -21,43 +37,82 @@ export function timeline({ record, receipts, waiting }: ShowData, paint: Paint, 
 function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   const { request, decision } = record;
   const { role, complexity, length } = decision.factors;
-  const asked = [role, `complexity ${complexity}/5`, `length ${length}`, `access ${record.access}`, `class ${record.class}`];
+  const asked = [
+    role,
+    `complexity ${complexity}/5`,
+    `length ${length}`,
+    `access ${record.access}`,
+    `class ${record.class}`,
+  ];
   if (request.fullAccess) asked.push('full access');
   if (request.hasSchema) asked.push('schema');
   if (request.attempts !== undefined) asked.push(`at most ${request.attempts} attempts`);
   if (request.failover === false) asked.push('no failover');
-  const lines = [`${paint.bold(record.id)}  ${paintState(record.state, paint)}${record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : ''}`, field('asked', asked.join(', '), paint), field('in', `${request.cwd} (project ${record.project})`, paint), field('submitted', momentText(iso(record.submittedAt), now), paint)];
+  const lines = [
+    `${paint.bold(record.id)}  ${paintState(record.state, paint)}${record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : ''}`,
+    field('asked', asked.join(', '), paint),
+    field('in', `${request.cwd} (project ${record.project})`, paint),
+    field('submitted', momentText(iso(record.submittedAt), now), paint),
+  ];
   if (request.parent) lines.push(field('by', `the agent of attempt ${request.parent}`, paint));
   for (const warning of request.warnings ?? []) lines.push(field('warning', warning, paint));
   if (request.reviewOf) lines.push(field('reviews', request.reviewOf, paint));
   if (request.batch) lines.push(field('batch', request.batch, paint));
-  for (const [name, text] of Object.entries(request.labels ?? {})) lines.push(field('label', `${name}=${clip(text, 100)}`, paint));
+  for (const [name, text] of Object.entries(request.labels ?? {}))
+    lines.push(field('label', `${name}=${clip(text, 100)}`, paint));
   if (request.envNames.length > 0) lines.push(field('variables', clip(request.envNames.join(' '), 400), paint));
   return lines;
 }
 
 function decisionLines({ decision }: DispatchRecord, paint: Paint): string[] {
   const lines = [field('decision', decision.reason, paint)];
-  if (decision.ok) lines.push(field('', `${decision.lane} ${decision.model}${decision.effort === null ? '' : ` effort=${decision.effort}`}, weight ${decision.weight}`, paint));
+  if (decision.ok)
+    lines.push(
+      field(
+        '',
+        `${decision.lane} ${decision.model}${decision.effort === null ? '' : ` effort=${decision.effort}`}, weight ${decision.weight}`,
+        paint,
+      ),
+    );
   else lines.push(field('', `deferred: ${decision.reasonCode}`, paint));
-  if (decision.independence !== null) lines.push(field('review', `${decision.independence}${decision.ok && decision.degradedReview ? ' (degraded: the reviewer shares the maker’s blind spots)' : ''}`, paint));
+  if (decision.independence !== null)
+    lines.push(
+      field(
+        'review',
+        `${decision.independence}${decision.ok && decision.degradedReview ? ' (degraded: the reviewer shares the maker’s blind spots)' : ''}`,
+        paint,
+      ),
+    );
   for (const note of decision.notes) lines.push(field('note', note, paint));
-  for (const one of decision.candidates) lines.push(field('candidate', `${one.lane}: ${paintBand(one.state, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${Number(one.score.toFixed(1))}${one.why.length > 0 ? ` (${one.why.join('; ')})` : ''}`, paint));
+  for (const one of decision.candidates)
+    lines.push(
+      field(
+        'candidate',
+        `${one.lane}: ${paintBand(one.state, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${Number(one.score.toFixed(1))}${one.why.length > 0 ? ` (${one.why.join('; ')})` : ''}`,
+        paint,
+      ),
+    );
   return lines;
 }
 
 function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined, paint: Paint, now: number): string[] {
-  const how = attempt.outcome === 'ok' ? paint.green('ok') : paint.red(attempt.class === null ? attempt.outcome : `${attempt.outcome}: ${attempt.class}`);
+  const how =
+    attempt.outcome === 'ok'
+      ? paint.green('ok')
+      : paint.red(attempt.class === null ? attempt.outcome : `${attempt.outcome}: ${attempt.class}`);
   const head = `${secondText(attempt.startedAt, now)}  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}${attempt.effort === null ? '' : ` effort=${attempt.effort}`}, node ${attempt.node}`;
   const lines = [`${head}: ${how} after ${durationText(attempt.endedAt - attempt.startedAt)}`];
   if (attempt.words) lines.push(field('said', clip(attempt.words, 300), paint));
   if (attempt.resetsAt) lines.push(field('resets', momentText(attempt.resetsAt, now), paint));
-  if (attempt.exitCode !== null || attempt.signal !== null) lines.push(field('exit', attempt.signal ?? String(attempt.exitCode), paint));
-  if (attempt.usage) lines.push(field('tokens', `${attempt.usage.inputTokens} in, ${attempt.usage.outputTokens} out`, paint));
+  if (attempt.exitCode !== null || attempt.signal !== null)
+    lines.push(field('exit', attempt.signal ?? String(attempt.exitCode), paint));
+  if (attempt.usage)
+    lines.push(field('tokens', `${attempt.usage.inputTokens} in, ${attempt.usage.outputTokens} out`, paint));
   if (attempt.session) lines.push(field('session', attempt.session, paint));
   if (receipt?.adopted) lines.push(field('note', 'adopted: its worker was restarted while it ran', paint));
   if (receipt?.endpoint) lines.push(field('endpoint', receipt.endpoint, paint));
-  if (receipt?.diff) lines.push(field('tree', `${diffText(receipt.diff.before)} before, ${diffText(receipt.diff.after)} after`, paint));
+  if (receipt?.diff)
+    lines.push(field('tree', `${diffText(receipt.diff.before)} before, ${diffText(receipt.diff.after)} after`, paint));
   for (const note of receipt?.notes ?? []) lines.push(field('note', note, paint));
   if (attempt.next !== '') lines.push(field('then', attempt.next, paint));
   return lines;
@@ -65,13 +120,25 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
 
 function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: Paint, now: number): string[] {
   const lines: string[] = [];
-  if (record.state === 'running' && record.startedAt !== null) lines.push(`${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`);
+  if (record.state === 'running' && record.startedAt !== null)
+    lines.push(
+      `${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`,
+    );
   if (record.progress) lines.push(...progressLines(record.progress, paint, now));
-  if (record.state === 'retrying' && record.notBefore !== null) lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
+  if (record.state === 'retrying' && record.notBefore !== null)
+    lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
   if (waiting) lines.push(waitingText(waiting, now));
-  if (record.endedAt !== null) lines.push(`${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`);
-  if (record.error) lines.push(field('error', `${record.error.message} [${record.error.code}]`, paint), ...(record.error.details ?? []).map((detail) => field('', detail, paint)));
-  if (record.needsLook) lines.push(paint.yellow('it may have written files: look at its folder before you run it again'));
+  if (record.endedAt !== null)
+    lines.push(
+      `${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`,
+    );
+  if (record.error)
+    lines.push(
+      field('error', `${record.error.message} [${record.error.code}]`, paint),
+      ...(record.error.details ?? []).map((detail) => field('', detail, paint)),
+    );
+  if (record.needsLook)
+    lines.push(paint.yellow('it may have written files: look at its folder before you run it again'));
   if (record.state === 'succeeded') lines.push(field('answer', `cmo result ${record.id}`, paint));
   return lines;
 }

@@ -5,13 +5,16 @@ import { readMetersFile } from '../client/meters-file.js';
 import type { Context } from '../command.js';
 
 /**
- * What is known without asking anybody: the lanes that are configured, with their CLIs on this PATH, and the meters as the
- * daemon last wrote them. `age` in ms, null: no daemon has written any. Past an hour they say nothing, which is told.
+ * What is known without asking anybody: the lanes that are configured, with their CLIs on this PATH, and the meters as
+ * the daemon last wrote them. `age` in ms, null: no daemon has
+ * written any. Past an hour they say nothing, which is told.
  */
 export type Picture = { data: LimitsData; age: number | null; stale: boolean };
 
 export async function pictureOf(context: Context, config: Config, refresh: boolean): Promise<Picture> {
-  const read = refresh ? await (await import('../client/limits.js')).limitsAsked(context) : readMetersFile(context.paths);
+  const read = refresh
+    ? await (await import('../client/limits.js')).limitsAsked(context)
+    : readMetersFile(context.paths);
   return pictured(context, config, read);
 }
 
@@ -41,11 +44,31 @@ function accountsOf(config: Config, read: LimitsData | null, path: string): Acco
     const told = known?.lanes ?? [];
     const lanes = config.lanes.flatMap((lane): MeterLane[] =>
       lane.account === account
-        ? [{ id: lane.id, vendor: lane.vendor, kind: lane.kind, command: lane.command, installed: findExecutable(lane.command, path) !== null, endpoint: null, hold: told.find(({ id }) => id === lane.id)?.hold ?? null }]
+        ? [
+            {
+              id: lane.id,
+              vendor: lane.vendor,
+              kind: lane.kind,
+              command: lane.command,
+              installed: findExecutable(lane.command, path) !== null,
+              endpoint: null,
+              hold: told.find(({ id }) => id === lane.id)?.hold ?? null,
+            },
+          ]
         : [],
     );
     return { ...(known ?? { ...UNREAD, account }), lanes };
   });
 }
 
-const UNREAD: Omit<AccountMeter, 'account' | 'lanes'> = { windows: [], inFlight: 0, paused: false, closed: null, reading: null, freshnessMs: 0, lastRunEndedAt: null, dark: null, costs: [] };
+const UNREAD: Omit<AccountMeter, 'account' | 'lanes'> = {
+  windows: [],
+  inFlight: 0,
+  paused: false,
+  closed: null,
+  reading: null,
+  freshnessMs: 0,
+  lastRunEndedAt: null,
+  dark: null,
+  costs: [],
+};

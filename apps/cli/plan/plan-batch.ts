@@ -18,13 +18,35 @@ const DOOR: Door = { command: 'plan', class: 'batch', maxWaitMs: null };
 /** Runs of the last week say how long the next take. */
 const SEEN_MS = 7 * 86_400_000;
 
-export type PlannedEntry = { name: string; lane: string | null; vendor: string | null; model: string | null; effort: string | null; tier: string; weight: number; independence: string | null; degradedReview: boolean; startsAfter: string | null; waits: boolean; notes: string[] };
+export type PlannedEntry = {
+  name: string;
+  lane: string | null;
+  vendor: string | null;
+  model: string | null;
+  effort: string | null;
+  tier: string;
+  weight: number;
+  independence: string | null;
+  degradedReview: boolean;
+  startsAfter: string | null;
+  waits: boolean;
+  notes: string[];
+};
 
 export type BatchPlan = {
   total: number;
   /** Per lane: how many in all, and how many of them at once. */
   lanes: { lane: string; dispatches: number; atOnce: number }[];
-  windows: { account: string; window: string; usedPercent: number; effective: number; adds: number; atOnce: number; limit: number; resetsAt: string | null }[];
+  windows: {
+    account: string;
+    window: string;
+    usedPercent: number;
+    effective: number;
+    adds: number;
+    atOnce: number;
+    limit: number;
+    resetsAt: string | null;
+  }[];
   /** How many start only then; until null: nothing says when. */
   waits: { until: string | null; dispatches: number }[];
   /** A first estimate. */
@@ -33,20 +55,33 @@ export type BatchPlan = {
   dispatches: PlannedEntry[];
 };
 
-/** Every entry is looked at as a submit would look at it, then all are placed in their order, each taking its points. */
+/**
+ * Every entry is looked at as a submit would look at it, then all are placed in their order, each taking its points.
+ */
 export async function planBatch(path: string, flags: TaskValues, config: Config, context: Context): Promise<number> {
   const entries = await readBatch(path, flags, context);
   const named = await refuseEntries(entries, DOOR.command, async (source): Promise<Task> => {
     const schema = schemaOf(source.told.values, context);
-    return taskOf({ ...(await withReviewedVendor(outlineOf(source.told, DOOR, config, context), config, context)), ...(schema !== undefined && { schema, ...lanesWithout(schema, source.told.values.pin, config) }) });
+    return taskOf({
+      ...(await withReviewedVendor(outlineOf(source.told, DOOR, config, context), config, context)),
+      ...(schema !== undefined && { schema, ...lanesWithout(schema, source.told.values.pin, config) }),
+    });
   });
-  const picture = await pictureOf(context, config, entries.some(({ read }) => read.ok && read.source.told.values.refresh === true));
+  const picture = await pictureOf(
+    context,
+    config,
+    entries.some(({ read }) => read.ok && read.source.told.values.refresh === true),
+  );
   const now = context.now();
   const { tasks, windows } = project(named, picture.data, config, now, dayOf);
   const groups = groupsOf(tasks);
   const plan: BatchPlan = {
     total: tasks.length,
-    lanes: [...new Set(groups.map(({ lane }) => lane))].map((lane) => ({ lane, dispatches: sum(groups.filter((one) => one.lane === lane)), atOnce: sum(groups.filter((one) => one.lane === lane && one.startsAfter === now)) })),
+    lanes: [...new Set(groups.map(({ lane }) => lane))].map((lane) => ({
+      lane,
+      dispatches: sum(groups.filter((one) => one.lane === lane)),
+      atOnce: sum(groups.filter((one) => one.lane === lane && one.startsAfter === now)),
+    })),
     windows: windows.map((window) => ({ ...window, adds: rounded(window.adds), atOnce: rounded(window.atOnce) })),
     waits: waitsOf(tasks, now),
     end: await endOf(groups, tasks, config, context),
@@ -70,33 +105,70 @@ function groupsOf(tasks: readonly ProjectedTask[]): StartGroup[] {
 
 function waitsOf(tasks: readonly ProjectedTask[], now: number): BatchPlan['waits'] {
   const waits = new Map<number | null, number>();
-  for (const { startsAfter } of tasks) if (startsAfter !== now) waits.set(startsAfter, (waits.get(startsAfter) ?? 0) + 1);
-  return [...waits].sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity)).map(([until, dispatches]) => ({ until: until === null ? null : new Date(until).toISOString(), dispatches }));
+  for (const { startsAfter } of tasks)
+    if (startsAfter !== now) waits.set(startsAfter, (waits.get(startsAfter) ?? 0) + 1);
+  return [...waits]
+    .sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity))
+    .map(([until, dispatches]) => ({ until: until === null ? null : new Date(until).toISOString(), dispatches }));
 }
 
 /** The middle length of what each lane ran in the last week, as the receipts of this box tell it. */
-async function endOf(groups: readonly StartGroup[], tasks: readonly ProjectedTask[], config: Config, context: Context): Promise<BatchPlan['end']> {
+async function endOf(
+  groups: readonly StartGroup[],
+  tasks: readonly ProjectedTask[],
+  config: Config,
+  context: Context,
+): Promise<BatchPlan['end']> {
   const never = tasks.filter(({ startsAfter }) => startsAfter === null).length;
   if (never > 0) return { at: null, why: `nothing says when ${never} of them would start` };
   const lengths = new Map<string, number[]>();
   for (const line of await listReceipts(context.paths.receipts, { since: context.now() - SEEN_MS })) {
-    if (line.kind === 'attempt' && line.outcome === 'ok') lengths.set(line.lane, [...(lengths.get(line.lane) ?? []), line.durationMs]);
+    if (line.kind === 'attempt' && line.outcome === 'ok')
+      lengths.set(line.lane, [...(lengths.get(line.lane) ?? []), line.durationMs]);
   }
   const middle = (lane: string): number | null => {
     const seen = [...(lengths.get(lane) ?? [])].sort((a, b) => a - b);
     return seen[Math.floor(seen.length / 2)] ?? null;
   };
-  const slots = (id: string): number => Math.min(accountSlots(config, config.lanes.find((lane) => lane.id === id)?.account ?? id), config.slots.node, config.lanes.find((lane) => lane.id === id)?.slots ?? Infinity);
+  const slots = (id: string): number =>
+    Math.min(
+      accountSlots(config, config.lanes.find((lane) => lane.id === id)?.account ?? id),
+      config.slots.node,
+      config.lanes.find((lane) => lane.id === id)?.slots ?? Infinity,
+    );
   const unseen = [...new Set(groups.map(({ lane }) => lane))].filter((lane) => middle(lane) === null);
-  if (unseen.length > 0) return { at: null, why: `how long an agent takes on ${unseen.join(' and ')} was not seen here in the last week` };
+  if (unseen.length > 0)
+    return { at: null, why: `how long an agent takes on ${unseen.join(' and ')} was not seen here in the last week` };
   const at = estimateEnd(groups, slots, middle);
-  return at === null ? { at: null, why: 'there is nothing to run' } : { at: new Date(at).toISOString(), why: 'each lane with all its slots, each agent as long as the middle one of the last week, and nothing else spent' };
+  return at === null
+    ? { at: null, why: 'there is nothing to run' }
+    : {
+        at: new Date(at).toISOString(),
+        why: 'each lane with all its slots, each agent as long as the middle one of the last week, and nothing else spent',
+      };
 }
 
 function plannedOf(name: string, { decision, startsAfter }: ProjectedTask, now: number): PlannedEntry {
   const { tier, weight, notes, independence } = decision;
-  const where = decision.ok ? { lane: decision.lane, vendor: decision.vendor, model: decision.model, effort: decision.effort, degradedReview: decision.degradedReview } : { lane: null, vendor: null, model: null, effort: null, degradedReview: false };
-  return { name, ...where, tier, weight, independence, startsAfter: startsAfter === null ? null : new Date(startsAfter).toISOString(), waits: startsAfter !== now, notes };
+  const where = decision.ok
+    ? {
+        lane: decision.lane,
+        vendor: decision.vendor,
+        model: decision.model,
+        effort: decision.effort,
+        degradedReview: decision.degradedReview,
+      }
+    : { lane: null, vendor: null, model: null, effort: null, degradedReview: false };
+  return {
+    name,
+    ...where,
+    tier,
+    weight,
+    independence,
+    startsAfter: startsAfter === null ? null : new Date(startsAfter).toISOString(),
+    waits: startsAfter !== now,
+    notes,
+  };
 }
 
 function metersOf({ data, age, stale }: Picture): BatchPlan['meters'] {

@@ -1,6 +1,6 @@
 /**
- * A dispatch file: `DISPATCH`, lines `key: value`, `TASK`, and then the task to its end. Only the grammar stands here; what
- * a key may be is the flags' to say (header-values.ts).
+ * A dispatch file: `DISPATCH`, lines `key: value`, `TASK`, and then the task to its end. Only the grammar stands here;
+ * what a key may be is the flags' to say (header-values.ts).
  *
  *   start ──blank line──▶ start
  *     ├──DISPATCH──▶ header ──blank, key: value──▶ header
@@ -9,9 +9,9 @@
  *     │                 └──end of the file──▶ refused: there is no TASK line
  *     └──any other line──▶ text: the whole file is the task
  *
- * In `text` nothing is read any more, so no word of a task can ever become a parameter: a task that quotes a dispatch file,
- * `full-access: true` and all, is only a task. And no header is lost to an editor's line ends: CRLF, a lone CR, a byte order
- * mark and blanks behind a word change nothing.
+ * In `text` nothing is read any more, so no word of a task can ever become a parameter: a task that quotes a dispatch
+ * file, `full-access: true` and all, is only a task. And no header is lost to an editor's line ends: CRLF, a lone CR, a
+ * byte order mark and blanks behind a word change nothing.
  */
 export type HeaderLine = { key: string; value: string; line: number };
 
@@ -46,15 +46,22 @@ export function readDispatchFile(text: string): DispatchFile {
       if (said.toUpperCase() !== 'DISPATCH') break;
       inHeader = true;
     } else if (said.toUpperCase() === 'TASK') {
-      return problems.length > 0 ? { ok: false, problems } : { ok: true, header, task: text.slice(next), lateHeader: null };
+      return problems.length > 0
+        ? { ok: false, problems }
+        : { ok: true, header, task: text.slice(next), lateHeader: null };
     } else if (said !== '') {
       const [, key, value] = PARAMETER.exec(said) ?? [];
-      if (key !== undefined && value !== undefined) header.push({ key: key.toLowerCase(), value: value.trim(), line: number });
-      else if (problems.length < MOST_PROBLEMS) problems.push({ line: number, seen: said, allowed: `a line key: value; ${ENDS}` });
+      if (key !== undefined && value !== undefined)
+        header.push({ key: key.toLowerCase(), value: value.trim(), line: number });
+      else if (problems.length < MOST_PROBLEMS)
+        problems.push({ line: number, seen: said, allowed: `a line key: value; ${ENDS}` });
     }
   }
   if (!inHeader) return { ok: true, header: [], task: text.replace(/^\uFEFF/, ''), lateHeader: lateHeaderOf(text) };
-  return { ok: false, problems: [...problems, { line: header.at(-1)?.line ?? 1, seen: 'a header without an end', allowed: ENDS }] };
+  return {
+    ok: false,
+    problems: [...problems, { line: header.at(-1)?.line ?? 1, seen: 'a header without an end', allowed: ENDS }],
+  };
 }
 
 type Line = { content: string; /** From 1. */ number: number; /** Where the next one begins. */ next: number };

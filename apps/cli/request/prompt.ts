@@ -12,9 +12,16 @@ const NOTICE_MS = 3_000;
 /** The task's text, from a flag, a file or stdin. Nothing but blanks is no task: refused before anything is started. */
 export async function readPrompt({ prompt, promptFile }: PromptSource, context: Context): Promise<string> {
   if (prompt !== undefined && promptFile !== undefined) {
-    throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', '--prompt and --prompt-file together', { fix: 'say one of them' }));
+    throw new CmoError(
+      errorBody('CMO_E_UNSATISFIABLE', '--prompt and --prompt-file together', { fix: 'say one of them' }),
+    );
   }
-  const text = prompt ?? textOf(promptFile === undefined || promptFile === '-' ? await readStdin(context) : readFile(promptFile, '--prompt-file'), 'the prompt');
+  const text =
+    prompt ??
+    textOf(
+      promptFile === undefined || promptFile === '-' ? await readStdin(context) : readFile(promptFile, '--prompt-file'),
+      'the prompt',
+    );
   if (text.trim() === '') throw new CmoError(errorBody('CMO_E_EMPTY_TASK'));
   return text;
 }
@@ -25,7 +32,12 @@ export function readFile(path: string, flag: string): Buffer {
     return readBounded(path, tooLarge);
   } catch (error) {
     if (error instanceof CmoError) throw error;
-    throw new CmoError(errorBody('CMO_E_USAGE', `${flag}: the file can't be read: ${path}`, { details: [(error as Error).message], fix: `name an existing file with ${flag}` }));
+    throw new CmoError(
+      errorBody('CMO_E_USAGE', `${flag}: the file can't be read: ${path}`, {
+        details: [(error as Error).message],
+        fix: `name an existing file with ${flag}`,
+      }),
+    );
   }
 }
 
@@ -49,8 +61,14 @@ export function readBounded(path: string, tooLarge: () => Error): Buffer {
 }
 
 export async function readStdin({ output, paintNotes }: Context): Promise<Buffer> {
-  if (process.stdin.isTTY) throw new CmoError(errorBody('CMO_E_EMPTY_TASK', 'the task is empty: no prompt was given, and stdin is a terminal'));
-  const notice = setTimeout(() => output.note(paintNotes.dim('cmo: waiting for the prompt on stdin (it ends where stdin ends)')), NOTICE_MS);
+  if (process.stdin.isTTY)
+    throw new CmoError(
+      errorBody('CMO_E_EMPTY_TASK', 'the task is empty: no prompt was given, and stdin is a terminal'),
+    );
+  const notice = setTimeout(
+    () => output.note(paintNotes.dim('cmo: waiting for the prompt on stdin (it ends where stdin ends)')),
+    NOTICE_MS,
+  );
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -73,10 +91,16 @@ export function textOf(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CmoError(errorBody('CMO_E_USAGE', `${what} is not UTF-8 text`, { fix: 'convert it: `iconv -f … -t UTF-8`' }));
+    throw new CmoError(
+      errorBody('CMO_E_USAGE', `${what} is not UTF-8 text`, { fix: 'convert it: `iconv -f … -t UTF-8`' }),
+    );
   }
 }
 
 function tooLarge(): CmoError {
-  return new CmoError(errorBody('CMO_E_USAGE', `the prompt is larger than ${MOST_BYTES / 1024 / 1024} MB`, { fix: 'put the material into files, and name them in the prompt' }));
+  return new CmoError(
+    errorBody('CMO_E_USAGE', `the prompt is larger than ${MOST_BYTES / 1024 / 1024} MB`, {
+      fix: 'put the material into files, and name them in the prompt',
+    }),
+  );
 }

@@ -15,7 +15,8 @@ export function readSchemaFile(path: string): unknown {
   } catch (error) {
     throw refused(`the schema file is not JSON: ${path}`, (error as Error).message);
   }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw refused(`the schema file holds no JSON object: ${path}`);
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw refused(`the schema file holds no JSON object: ${path}`);
   return schema;
 }
 

@@ -14,29 +14,67 @@ export type TaskSource = { told: Told; prompt(): Promise<string> };
 export async function taskFrom(command: string, flags: TaskValues, context: Context): Promise<TaskSource> {
   const { prompt, promptFile, dispatch } = flags;
   if (dispatch === undefined) {
-    const source = { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile: promptFile === '-' ? '-' : resolve(context.cwd, promptFile) }) };
+    const source = {
+      ...(prompt !== undefined && { prompt }),
+      ...(promptFile !== undefined && { promptFile: promptFile === '-' ? '-' : resolve(context.cwd, promptFile) }),
+    };
     return { told: byFlags(flags), prompt: () => readPrompt(source, context) };
   }
   if (prompt !== undefined || promptFile !== undefined) {
-    throw new CmoError(errorBody('CMO_E_UNSATISFIABLE', `--dispatch and ${prompt === undefined ? '--prompt-file' : '--prompt'} together`, { fix: 'the task stands in the dispatch file: say one of them' }));
+    throw new CmoError(
+      errorBody(
+        'CMO_E_UNSATISFIABLE',
+        `--dispatch and ${prompt === undefined ? '--prompt-file' : '--prompt'} together`,
+        { fix: 'the task stands in the dispatch file: say one of them' },
+      ),
+    );
   }
   const bytes = dispatch === '-' ? await readStdin(context) : readFile(resolve(context.cwd, dispatch), '--dispatch');
-  const read = taskOfFile(textOf(bytes, dispatch === '-' ? 'stdin' : dispatch), dispatch === '-' ? 'stdin' : dispatch, context);
+  const read = taskOfFile(
+    textOf(bytes, dispatch === '-' ? 'stdin' : dispatch),
+    dispatch === '-' ? 'stdin' : dispatch,
+    context,
+  );
   if (!read.ok) throw new CmoError(wrongValues(command, read.wrong));
   return { told: overridden(read.source.told, flags), prompt: read.source.prompt };
 }
 
 /** A dispatch file's text as a task. `name` stands in front of what is wrong with it. */
-export function taskOfFile(text: string, name: string, { output, paintNotes }: Context): { ok: true; source: TaskSource } | { ok: false; wrong: Wrong[] } {
+export function taskOfFile(
+  text: string,
+  name: string,
+  { output, paintNotes }: Context,
+): { ok: true; source: TaskSource } | { ok: false; wrong: Wrong[] } {
   const file = readDispatchFile(text);
-  if (!file.ok) return { ok: false, wrong: file.problems.map(({ line, seen, allowed }) => ({ flag: `${name}:${line}`, seen: JSON.stringify(seen.slice(0, 80)), allowed, nearest: null })) };
-  if (file.lateHeader !== null) output.note(paintNotes.yellow(`cmo: ${name}:${file.lateHeader} reads DISPATCH, but something stands before it: the whole file is the task, with no parameters`));
-  const { told, wrong } = valuesOf(file.header.map(({ key, value, line }) => ({ key, value, at: `${name}:${line} ${key}` })));
+  if (!file.ok)
+    return {
+      ok: false,
+      wrong: file.problems.map(({ line, seen, allowed }) => ({
+        flag: `${name}:${line}`,
+        seen: JSON.stringify(seen.slice(0, 80)),
+        allowed,
+        nearest: null,
+      })),
+    };
+  if (file.lateHeader !== null)
+    output.note(
+      paintNotes.yellow(
+        `cmo: ${name}:${file.lateHeader} reads DISPATCH, but something stands before it: the whole file is the task, with no parameters`,
+      ),
+    );
+  const { told, wrong } = valuesOf(
+    file.header.map(({ key, value, line }) => ({ key, value, at: `${name}:${line} ${key}` })),
+  );
   if (wrong.length > 0) return { ok: false, wrong };
   return { ok: true, source: { told, prompt: () => Promise.resolve(needed(file.task, name)) } };
 }
 
 function needed(task: string, name: string): string {
-  if (task.trim() === '') throw new CmoError(errorBody('CMO_E_EMPTY_TASK', `the task is empty: nothing stands in ${name} after its header`, { fix: 'write the task below the line TASK' }));
+  if (task.trim() === '')
+    throw new CmoError(
+      errorBody('CMO_E_EMPTY_TASK', `the task is empty: nothing stands in ${name} after its header`, {
+        fix: 'write the task below the line TASK',
+      }),
+    );
   return task;
 }

@@ -18,7 +18,12 @@ export function byFlags(values: TaskValues): Told {
 
 /** The command line over a file: a flag wins, and with it goes what the file says on the same question. */
 export function overridden(file: Told, flags: TaskValues): Told {
-  const kept = Object.entries(file.values).filter(([member]) => !TOGETHER.some((group) => (group as readonly string[]).includes(member) && group.some((other) => flags[other] !== undefined)));
+  const kept = Object.entries(file.values).filter(
+    ([member]) =>
+      !TOGETHER.some(
+        (group) => (group as readonly string[]).includes(member) && group.some((other) => flags[other] !== undefined),
+      ),
+  );
   const where = new Map(file.where);
   for (const member of Object.keys(flags)) where.delete(member);
   return { values: { ...Object.fromEntries(kept), ...flags }, where };

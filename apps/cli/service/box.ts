@@ -41,19 +41,31 @@ export function serviceBox(context: Context): ServiceBox {
   const home = env['HOME'] ?? userInfo().homedir;
   const given = env['XDG_CONFIG_HOME'];
   // Without these two a user's systemd is not found.
-  const bus = Object.fromEntries(['DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const bus = Object.fromEntries(
+    ['DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  );
   const childEnv = { ...childEnvironmentFor(context, null), ...bus };
   return {
     platform: process.platform,
     user: username,
     place: { home, uid, configHome: given && isAbsolute(given) ? given : join(home, '.config'), config: paths.config },
     run([program = '', ...args], { input = '', boundMs = QUESTION_MS } = {}) {
-      const { error, status, signal, stdout, stderr } = spawnSync(program, args, { env: childEnv, timeout: boundMs, maxBuffer: MOST_BYTES, input: Buffer.from(input, 'latin1') });
+      const { error, status, signal, stdout, stderr } = spawnSync(program, args, {
+        env: childEnv,
+        timeout: boundMs,
+        maxBuffer: MOST_BYTES,
+        input: Buffer.from(input, 'latin1'),
+      });
       const code = (error as NodeJS.ErrnoException | undefined)?.code;
       const [said = ''] = (stderr ?? Buffer.alloc(0)).toString('utf8').trim().split('\n');
       // A pipe that nobody read is no failure of the program.
       const failed = error !== undefined && code !== 'EPIPE';
-      return { found: code !== 'ENOENT' && code !== 'EACCES', exit: failed ? null : status, out: (stdout ?? Buffer.alloc(0)).toString('latin1'), why: failed ? error.message : said || (signal === null ? `exit code ${status}` : signal) };
+      return {
+        found: code !== 'ENOENT' && code !== 'EACCES',
+        exit: failed ? null : status,
+        out: (stdout ?? Buffer.alloc(0)).toString('latin1'),
+        why: failed ? error.message : said || (signal === null ? `exit code ${status}` : signal),
+      };
     },
     read(path) {
       try {

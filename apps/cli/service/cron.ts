@@ -9,7 +9,8 @@ export const CRON: Platform = {
   mode: 0o700,
   text: scriptText,
   read: readScript,
-  // The table is not changed by a command but as a whole (crontab.ts), and the script is started beside it (install.ts).
+  // The table is not changed by a command but as a whole
+  // (crontab.ts), and the script is started beside it (install.ts).
   installSteps: () => [],
   uninstallSteps: () => ({ before: [], after: [] }),
 };
@@ -18,8 +19,8 @@ export const CRON: Platform = {
 const LINE_MARK = '# cmo service';
 
 /**
- * cron has neither a restart nor room for a long PATH in a line, so both are a shell's, which stays for as long as the daemon is kept
- * running: two megabytes.
+ * cron has neither a restart nor room for a long PATH in a line, so both are a shell's, which stays for as long as the
+ * daemon is kept running: two megabytes.
  */
 function scriptText({ command, program, environment, words }: Definition): string {
   return `#!/bin/sh
@@ -46,7 +47,10 @@ function readScript(text: string): Named | null {
 /** `table` as it is, each byte a letter, and our line at its end. */
 export function withLine(table: string, script: string): string {
   const rest = withoutLine(table);
-  const line = Buffer.from(`@reboot /bin/sh ${shellQuoted(script).replaceAll('%', '\\%')} ${LINE_MARK}`, 'utf8').toString('latin1');
+  const line = Buffer.from(
+    `@reboot /bin/sh ${shellQuoted(script).replaceAll('%', '\\%')} ${LINE_MARK}`,
+    'utf8',
+  ).toString('latin1');
   return `${rest}${rest === '' || rest.endsWith('\n') ? '' : '\n'}${line}\n`;
 }
 

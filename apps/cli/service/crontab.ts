@@ -8,5 +8,7 @@ export function readTable(box: ServiceBox): Table {
   if (!found) return { ok: false, why: 'crontab is not on PATH' };
   if (exit === 0) return { ok: true, text: out };
   // Every other failure may hide a table that is there, and writing ours would replace it.
-  return /no crontab for|can't open .*no such file/i.test(why) ? { ok: true, text: '' } : { ok: false, why: `crontab -l: ${why}` };
+  return /no crontab for|can't open .*no such file/i.test(why)
+    ? { ok: true, text: '' }
+    : { ok: false, why: `crontab -l: ${why}` };
 }

@@ -16,7 +16,10 @@ export const LAUNCHD: Platform = {
     { run: ['launchctl', 'enable', `gui/${uid}/${LABEL}`] },
     { run: ['launchctl', 'bootstrap', `gui/${uid}`, LAUNCHD.file({ uid, home, configHome: '', config: '' })] },
   ],
-  uninstallSteps: ({ uid }) => ({ before: [{ run: ['launchctl', 'bootout', `gui/${uid}/${LABEL}`], mayFail: true }], after: [] }),
+  uninstallSteps: ({ uid }) => ({
+    before: [{ run: ['launchctl', 'bootout', `gui/${uid}/${LABEL}`], mayFail: true }],
+    after: [],
+  }),
 };
 
 function plistText({ command, environment, words }: Definition): string {
@@ -69,6 +72,7 @@ function escaped(text: string): string {
 function readPlist(text: string): Named | null {
   const list = /<key>ProgramArguments<\/key>\s*<array>(.*?)<\/array>/s.exec(text)?.[1];
   if (!text.includes(MARK) || list === undefined) return null;
-  const plain = (word: string): string => ENTITIES.toReversed().reduce((done, [character, entity]) => done.replaceAll(entity, character), word);
+  const plain = (word: string): string =>
+    ENTITIES.toReversed().reduce((done, [character, entity]) => done.replaceAll(entity, character), word);
   return namedBy([...list.matchAll(/<string>(.*?)<\/string>/gs)].map(([, word = '']) => plain(word)));
 }

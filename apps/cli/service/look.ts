@@ -31,10 +31,30 @@ export function findAll(box: ServiceBox): Found[] {
 export function lookAtService(box: ServiceBox, expected: Named, daemonIsService: boolean): ServiceState {
   const all = findAll(box);
   const found = all.find(({ named }) => named !== null) ?? all[0];
-  if (found === undefined) return { kind: null, file: null, node: null, program: null, state: null, enabled: null, running: null, linger: null, problems: [{ what: 'no service is installed', fix: '`cmo service install`' }] };
+  if (found === undefined)
+    return {
+      kind: null,
+      file: null,
+      node: null,
+      program: null,
+      state: null,
+      enabled: null,
+      running: null,
+      linger: null,
+      problems: [{ what: 'no service is installed', fix: '`cmo service install`' }],
+    };
   const { platform, path, named } = found;
   const { enabled, running } = ASK[platform.kind](box, daemonIsService);
-  const state = { kind: platform.kind, file: path, node: named?.node ?? null, program: named?.program ?? null, state: named?.state ?? null, enabled, running, linger: platform.kind === 'systemd' ? lingerOf(box) : null };
+  const state = {
+    kind: platform.kind,
+    file: path,
+    node: named?.node ?? null,
+    program: named?.program ?? null,
+    state: named?.state ?? null,
+    enabled,
+    running,
+    linger: platform.kind === 'systemd' ? lingerOf(box) : null,
+  };
   return { ...state, problems: problemsOf(state, expected, box.user, (file) => box.exists(file)) };
 }
 
@@ -44,12 +64,18 @@ const ASK: Record<ServiceKind, (box: ServiceBox, daemonIsService: boolean) => An
   systemd(box) {
     const enabled = box.run(['systemctl', '--user', 'is-enabled', UNIT]);
     const active = box.run(['systemctl', '--user', 'is-active', UNIT]);
-    const told = ({ out }: { out: string }, yes: RegExp, no: RegExp): boolean | null => (yes.test(out) ? true : no.test(out) ? false : null);
-    return { enabled: told(enabled, /^enabled/, /^(disabled|not-found|masked|linked|static)/), running: told(active, /^(active|activating|reloading)/, /^(inactive|failed|deactivating)/) };
+    const told = ({ out }: { out: string }, yes: RegExp, no: RegExp): boolean | null =>
+      yes.test(out) ? true : no.test(out) ? false : null;
+    return {
+      enabled: told(enabled, /^enabled/, /^(disabled|not-found|masked|linked|static)/),
+      running: told(active, /^(active|activating|reloading)/, /^(inactive|failed|deactivating)/),
+    };
   },
   launchd(box) {
     const { found, exit, out } = box.run(['launchctl', 'print', `gui/${box.place.uid}/${LABEL}`]);
-    return found ? { enabled: exit === 0, running: exit === 0 && /state = running/.test(out) } : { enabled: null, running: null };
+    return found
+      ? { enabled: exit === 0, running: exit === 0 && /state = running/.test(out) }
+      : { enabled: null, running: null };
   },
   cron(box, daemonIsService) {
     const table = readTable(box);
@@ -66,15 +92,31 @@ export function lingerOf(box: ServiceBox): boolean | null {
   return box.exists(`/var/lib/systemd/linger/${box.user}`);
 }
 
-export function problemsOf({ kind, file, node, program, state, enabled, linger }: Omit<ServiceState, 'problems'>, expected: Named, user: string, exists: (file: string) => boolean): ServiceState['problems'] {
+export function problemsOf(
+  { kind, file, node, program, state, enabled, linger }: Omit<ServiceState, 'problems'>,
+  expected: Named,
+  user: string,
+  exists: (file: string) => boolean,
+): ServiceState['problems'] {
   const anew = '`cmo service install`';
-  if (node === null || program === null || state === null) return [{ what: `${file} is there and is none of ours`, fix: `move it away, then ${anew}` }];
+  if (node === null || program === null || state === null)
+    return [{ what: `${file} is there and is none of ours`, fix: `move it away, then ${anew}` }];
   const problems: ServiceState['problems'] = [];
   if (!exists(program)) problems.push({ what: `${file} starts ${program}, which is gone`, fix: anew });
-  else if (program !== expected.program) problems.push({ what: `${file} starts ${program}; this is ${expected.program}`, fix: anew });
+  else if (program !== expected.program)
+    problems.push({ what: `${file} starts ${program}; this is ${expected.program}`, fix: anew });
   if (!exists(node)) problems.push({ what: `${file} starts ${node}, which is gone`, fix: anew });
-  if (state !== expected.state) problems.push({ what: `${file} is for the state folder ${state}; this is ${expected.state}`, fix: `${anew} (there is one for each account)` });
-  if (enabled === false) problems.push({ what: kind === 'cron' ? 'the table of cron has no line for it' : 'it is not enabled', fix: anew });
-  if (linger === false) problems.push({ what: `systemd ends all that ${user} runs with the last logout, agents too, and starts the service with the next login only`, fix: `\`loginctl enable-linger ${user}\`` });
+  if (state !== expected.state)
+    problems.push({
+      what: `${file} is for the state folder ${state}; this is ${expected.state}`,
+      fix: `${anew} (there is one for each account)`,
+    });
+  if (enabled === false)
+    problems.push({ what: kind === 'cron' ? 'the table of cron has no line for it' : 'it is not enabled', fix: anew });
+  if (linger === false)
+    problems.push({
+      what: `systemd ends all that ${user} runs with the last logout, agents too, and starts the service with the next login only`,
+      fix: `\`loginctl enable-linger ${user}\``,
+    });
   return problems;
 }

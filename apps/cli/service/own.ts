@@ -10,11 +10,21 @@ export function ownDefinition(context: Context): Defined {
   const { env, paths } = context;
   const config = configOrRefusal(context);
   const file = loadConfig(processOptions({ ...env, CMO_REDIS_URL: undefined, CMO_FLEET_TOKEN: undefined }));
-  return define({ command: ownCommand(context), program: daemonProgram(), state: paths.state, words: join(paths.logs, 'daemon.err'), env, config, fileConfig: file.ok ? file.config : null });
+  return define({
+    command: ownCommand(context),
+    program: daemonProgram(),
+    state: paths.state,
+    words: join(paths.logs, 'daemon.err'),
+    env,
+    config,
+    fileConfig: file.ok ? file.config : null,
+  });
 }
 
 export function ownNames(context: Context): Named {
-  return namedBy(ownCommand(context)) ?? { node: process.execPath, program: daemonProgram(), state: context.paths.state };
+  return (
+    namedBy(ownCommand(context)) ?? { node: process.execPath, program: daemonProgram(), state: context.paths.state }
+  );
 }
 
 function ownCommand({ paths }: Context): string[] {

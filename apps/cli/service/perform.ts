@@ -7,7 +7,10 @@ import type { Step } from './platform.js';
 /** A daemon that is restarted hands over first. */
 const CHANGE_MS = 100_000;
 
-/** Does it, in order, and stops at the first that fails: `cmo service status` then says how it stands, and the same can be typed again. */
+/**
+ * Does it, in order, and stops at the first that fails: `cmo service
+ * status` then says how it stands, and the same can be typed again.
+ */
 export async function perform(actions: readonly Action[], box: ServiceBox, leave: () => Promise<void>): Promise<void> {
   for (const action of actions) {
     switch (action.do) {
@@ -44,17 +47,29 @@ function written(path: string, work: () => void): void {
 function run({ run: argv, mayFail }: Step, box: ServiceBox, input?: string): void {
   const { found, exit, why } = box.run(argv, { ...(input !== undefined && { input }), boundMs: CHANGE_MS });
   if (exit === 0 || mayFail) return;
-  throw new CmoError(errorBody('CMO_E_SERVICE', `\`${shellLine(argv)}\` failed: ${found ? why : 'there is no such program'}`));
+  throw new CmoError(
+    errorBody('CMO_E_SERVICE', `\`${shellLine(argv)}\` failed: ${found ? why : 'there is no such program'}`),
+  );
 }
 
 /** For people and programs. */
 export function told(actions: readonly Action[]): Pick<ServiceData, 'files' | 'commands'> {
   return {
-    files: actions.flatMap((action): ServiceData['files'] => (action.do === 'write' ? [{ path: action.path, text: action.text }] : action.do === 'remove' ? [{ path: action.path, text: null }] : [])),
+    files: actions.flatMap((action): ServiceData['files'] =>
+      action.do === 'write'
+        ? [{ path: action.path, text: action.text }]
+        : action.do === 'remove'
+          ? [{ path: action.path, text: null }]
+          : [],
+    ),
     commands: actions.flatMap((action) => {
       if (action.do === 'run') return [shellLine(action.step.run)];
       if (action.do === 'table') return ['crontab -'];
-      return action.do === 'start' ? [`${shellLine(action.argv)} &`] : action.do === 'leave' ? ['(the daemon leaves, its agents go on)'] : [];
+      return action.do === 'start'
+        ? [`${shellLine(action.argv)} &`]
+        : action.do === 'leave'
+          ? ['(the daemon leaves, its agents go on)']
+          : [];
     }),
   };
 }

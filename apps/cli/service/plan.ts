@@ -25,17 +25,31 @@ export function choose(box: ServiceBox, by: ServiceKind | undefined, definition:
   for (const platform of platformsOf(box)) {
     if (by !== undefined && platform.kind !== by) continue;
     const why = whyNot(platform.kind, box);
-    if (why === null) return { platform, notes: [...reasons.map((reason) => `not by ${reason}`), ...NOTES[platform.kind]] };
+    if (why === null)
+      return { platform, notes: [...reasons.map((reason) => `not by ${reason}`), ...NOTES[platform.kind]] };
     reasons.push(`${platform.kind}: ${why}`);
   }
   if (reasons.length === 0) reasons.push(`${by}: not on ${box.platform}`);
-  throw new CmoError(errorBody('CMO_E_SERVICE', 'nothing on this box can run it from the start on', { details: reasons, fix: `have whatever starts this box run: ${shellLine(definition.command)}` }));
+  throw new CmoError(
+    errorBody('CMO_E_SERVICE', 'nothing on this box can run it from the start on', {
+      details: reasons,
+      fix: `have whatever starts this box run: ${shellLine(definition.command)}`,
+    }),
+  );
 }
 
-const NOTES: Record<ServiceKind, string[]> = { systemd: [], launchd: ['launchd starts it with your login, not with the box'], cron: ['cron itself has to run on this box'] };
+const NOTES: Record<ServiceKind, string[]> = {
+  systemd: [],
+  launchd: ['launchd starts it with your login, not with the box'],
+  cron: ['cron itself has to run on this box'],
+};
 
 function whyNot(kind: ServiceKind, box: ServiceBox): string | null {
-  const [program, ...args] = { systemd: ['systemctl', '--user', 'show', '--property=Version'], launchd: ['launchctl', 'version'], cron: ['crontab', '-l'] }[kind] as [string, ...string[]];
+  const [program, ...args] = {
+    systemd: ['systemctl', '--user', 'show', '--property=Version'],
+    launchd: ['launchctl', 'version'],
+    cron: ['crontab', '-l'],
+  }[kind] as [string, ...string[]];
   if (kind === 'cron') {
     const table = readTable(box);
     return table.ok ? null : table.why;
@@ -50,7 +64,10 @@ export function installPlan(box: ServiceBox, { platform }: Chosen, definition: D
   const path = platform.file(box.place);
   const text = platform.text(definition);
   const before = box.read(path);
-  if (before !== null && !before.includes(MARK)) throw new CmoError(errorBody('CMO_E_SERVICE', `${path} is there and is none of ours`, { fix: 'move it away, then try again' }));
+  if (before !== null && !before.includes(MARK))
+    throw new CmoError(
+      errorBody('CMO_E_SERVICE', `${path} is there and is none of ours`, { fix: 'move it away, then try again' }),
+    );
   const changed = before !== text;
   const others = findAll(box).filter((found) => found.platform.kind !== platform.kind && found.named !== null);
   const table = platform.kind === 'cron' ? tableOf(readTable(box)) : null;
@@ -78,7 +95,12 @@ export function uninstallPlan(box: ServiceBox, running: boolean): Action[] {
 function removal(box: ServiceBox, { platform, path }: Found): Action[] {
   const { before, after } = platform.uninstallSteps(box.place);
   const run = (step: Step): Action => ({ do: 'run', step });
-  return [...before.map(run), ...(platform === CRON ? withoutOurs(box) : []), { do: 'remove', path }, ...after.map(run)];
+  return [
+    ...before.map(run),
+    ...(platform === CRON ? withoutOurs(box) : []),
+    { do: 'remove', path },
+    ...after.map(run),
+  ];
 }
 
 /** A table that can't be read any more has no line of ours that could do harm: the script it names is gone. */

@@ -17,7 +17,10 @@ export const SYSTEMD: Platform = {
     // What ran before runs on as it was; agents and Redis do not notice.
     ...(changed ? [{ run: ['systemctl', '--user', 'restart', UNIT] }] : []),
   ],
-  uninstallSteps: () => ({ before: [{ run: ['systemctl', '--user', 'disable', '--now', UNIT] }], after: [{ run: ['systemctl', '--user', 'daemon-reload'] }] }),
+  uninstallSteps: () => ({
+    before: [{ run: ['systemctl', '--user', 'disable', '--now', UNIT] }],
+    after: [{ run: ['systemctl', '--user', 'daemon-reload'] }],
+  }),
 };
 
 function unitText({ command, program, environment }: Definition): string {
@@ -63,6 +66,8 @@ function quoted(text: string): string {
 function readUnit(text: string): Named | null {
   const line = text.split('\n').find((one) => one.startsWith('ExecStart='));
   if (!text.startsWith(`# ${MARK}`) || line === undefined) return null;
-  const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'));
+  const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
+    word.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'),
+  );
   return namedBy(words);
 }

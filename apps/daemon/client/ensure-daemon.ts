@@ -22,10 +22,11 @@ import { daemonProgram, spawnDaemon } from './spawn-daemon.js';
  * Whoever waited for a start that came to nothing returns that error, instead of trying the same once more: 64 of them
  * would do so one after another.
  *
- * The package may be replaced while this process lives. From then on what lies on disk is right, and this process is what is
- * old: of ten clients that wait, none may ask the new daemon to leave.
+ * The package may be replaced while this process lives. From then on what lies on disk is right, and this process is
+ * what is old: of ten clients that wait, none may ask the new daemon to leave.
  */
-export type Ensured = { ok: true; socket: string; pid: number; /** By this call. */ started: boolean } | { ok: false; error: ErrorBody };
+export type Ensured =
+  { ok: true; socket: string; pid: number; /** By this call. */ started: boolean } | { ok: false; error: ErrorBody };
 
 export type EnsureOptions = {
   env?: Environment;
@@ -54,17 +55,29 @@ const DISK_ERRORS: ReadonlyMap<string, string> = new Map([
 
 export async function ensureDaemon(paths: Paths, _config?: Config, options: EnsureOptions = {}): Promise<Ensured> {
   const problem = makeOwnFolder(paths.state);
-  if (problem !== null) return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`) };
+  if (problem !== null)
+    return {
+      ok: false,
+      error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} is not usable: ${problem}`),
+    };
   try {
     return await ensureIn(paths, options);
   } catch (error) {
     const why = DISK_ERRORS.get((error as NodeJS.ErrnoException).code ?? '');
     if (why === undefined) throw error;
-    return { ok: false, error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} can not be written: ${why}`, { fix: 'make it writable, or free space; agents that run go on' }) };
+    return {
+      ok: false,
+      error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} can not be written: ${why}`, {
+        fix: 'make it writable, or free space; agents that run go on',
+      }),
+    };
   }
 }
 
-async function ensureIn(paths: Paths, { readyMs = READY_MS, serviceMs = SERVICE_MS, program, env = processEnvironment() }: EnsureOptions): Promise<Ensured> {
+async function ensureIn(
+  paths: Paths,
+  { readyMs = READY_MS, serviceMs = SERVICE_MS, program, env = processEnvironment() }: EnsureOptions,
+): Promise<Ensured> {
   const find = (): string => program ?? daemonProgram();
   let serviceUntil = 0;
   const known = readStartupError(paths.state)?.stamp;
@@ -82,7 +95,10 @@ async function ensureIn(paths: Paths, { readyMs = READY_MS, serviceMs = SERVICE_
     }
     await delay(pause);
   }
-  const details = [`it was not ready within ${Math.round(readyMs / 1000)} s`, `its log is ${join(paths.logs, 'daemon.log')}`];
+  const details = [
+    `it was not ready within ${Math.round(readyMs / 1000)} s`,
+    `its log is ${join(paths.logs, 'daemon.log')}`,
+  ];
   return { ok: false, error: errorBody('CMO_E_DAEMON', undefined, { details }) };
 }
 
@@ -90,14 +106,17 @@ type Ready = Extract<DaemonSeen, { kind: 'ready' }>;
 
 function isRight({ version, protocol, serviceProgram }: Ready, program: string): boolean {
   if (version === VERSION || version === versionOnDisk(program)) return true;
-  // It would come back as it is, however often it is asked to leave: `cmo doctor` says that another program's service runs here.
+  // It would come back as it is, however often it is asked to leave:
+  // `cmo doctor` says that another program's service runs here.
   return serviceProgram !== null && protocol === PROTOCOL && !isSameFile(serviceProgram, program);
 }
 
 /** Of the package that the program belongs to. Null: it can't be told. */
 function versionOnDisk(program: string): string | null {
   try {
-    const { version } = JSON.parse(readFileSync(join(dirname(program), '..', 'package.json'), 'utf8')) as { version?: unknown };
+    const { version } = JSON.parse(readFileSync(join(dirname(program), '..', 'package.json'), 'utf8')) as {
+      version?: unknown;
+    };
     return typeof version === 'string' ? version : null;
   } catch {
     return null;
@@ -113,7 +132,13 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** Null: somebody else is at it, look again. */
-async function startUnderLock(paths: Paths, find: () => string, env: Environment, known: string | undefined, until: number): Promise<Ensured | null> {
+async function startUnderLock(
+  paths: Paths,
+  find: () => string,
+  env: Environment,
+  known: string | undefined,
+  until: number,
+): Promise<Ensured | null> {
   const path = join(paths.state, 'start.lock');
   // Reading is cheap, taking writes and syncs a file: of 64 who wait, only those who may succeed try.
   const owner = await readLock(path);
@@ -134,7 +159,8 @@ async function startUnderLock(paths: Paths, find: () => string, env: Environment
 
 async function startOne(paths: Paths, find: () => string, env: Environment, until: number): Promise<Ensured | null> {
   const known = readStartupError(paths.state)?.stamp;
-  for (const patience = performance.now() + REPLACED_MS; !existsSync(find()) && performance.now() < patience; ) await delay(100);
+  for (const patience = performance.now() + REPLACED_MS; !existsSync(find()) && performance.now() < patience;)
+    await delay(100);
   let daemon;
   try {
     daemon = spawnDaemon(find(), paths, env);
@@ -144,13 +170,17 @@ async function startOne(paths: Paths, find: () => string, env: Environment, unti
   while (performance.now() < until) {
     const left = daemon.left();
     const seen = await lookForDaemon(paths);
-    if (seen.kind === 'ready') return seen.daemon.pid === daemon.pid || isRight(seen, find()) ? reachable(seen, paths, true) : null;
+    if (seen.kind === 'ready')
+      return seen.daemon.pid === daemon.pid || isRight(seen, find()) ? reachable(seen, paths, true) : null;
     if (left !== null) {
       const failed = readStartupError(paths.state);
       if (failed && failed.stamp !== known) return { ok: false, error: failed.error };
       // It found another daemon at work, and left it alone.
       if (seen.kind === 'busy') return null;
-      const details = [`it left with ${left}`, `its last words are in ${join(paths.logs, 'daemon.err')}, its log is ${join(paths.logs, 'daemon.log')}`];
+      const details = [
+        `it left with ${left}`,
+        `its last words are in ${join(paths.logs, 'daemon.err')}, its log is ${join(paths.logs, 'daemon.log')}`,
+      ];
       return { ok: false, error: errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details }) };
     }
     await delay(20);
@@ -159,8 +189,8 @@ async function startOne(paths: Paths, find: () => string, env: Environment, unti
 }
 
 /**
- * A daemon that was started with another XDG_RUNTIME_DIR or TMPDIR listens elsewhere when the state path is long: a link
- * leads from where this shell looks to where it is.
+ * A daemon that was started with another XDG_RUNTIME_DIR or TMPDIR listens elsewhere when the state path is long: a
+ * link leads from where this shell looks to where it is.
  */
 function reachable(seen: Ready, paths: Paths, started: boolean): Ensured {
   if (seen.socket !== paths.apiSocket && makeOwnFolder(dirname(paths.apiSocket)) === null) {

@@ -4,8 +4,8 @@ import { readLock } from '#runner/lock-file';
 import { isAlive, type ProcessIdentity } from '#runner/process-identity';
 
 /**
- * daemon.lock names the one daemon of a state folder, and what it says of itself: its phase, the socket it listens on and
- * its version. The socket's path depends on the environment of whoever started it, so it is read here, not made up.
+ * daemon.lock names the one daemon of a state folder, and what it says of itself: its phase, the socket it listens on
+ * and its version. The socket's path depends on the environment of whoever started it, so it is read here, not made up.
  *
  *   starting ──▶ ready ──▶ stopping ──▶ (no lock)
  */
@@ -33,7 +33,14 @@ export async function lookForDaemon(paths: Pick<Paths, 'state'>): Promise<Daemon
   if (!lock?.identity || !isAlive(lock.identity)) return { kind: 'none' };
   const { phase, socket, version, protocol, program, service } = lock.fields;
   if (phase === 'ready' && typeof socket === 'string' && typeof version === 'string') {
-    return { kind: 'ready', daemon: lock.identity, socket, version, protocol: typeof protocol === 'number' ? protocol : null, serviceProgram: service === true && typeof program === 'string' ? program : null };
+    return {
+      kind: 'ready',
+      daemon: lock.identity,
+      socket,
+      version,
+      protocol: typeof protocol === 'number' ? protocol : null,
+      serviceProgram: service === true && typeof program === 'string' ? program : null,
+    };
   }
   return { kind: 'busy', phase: phase === 'stopping' ? 'stopping' : 'starting', daemon: lock.identity };
 }

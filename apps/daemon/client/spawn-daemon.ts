@@ -7,13 +7,15 @@ import { daemonEnvironment } from '../made-environment.js';
 
 /** Beside this module's bundle, above it (a chunk), or in dist when this is run from its source. */
 export function daemonProgram(): string {
-  const candidates = ['./daemon.mjs', '../daemon.mjs', '../../../dist/daemon.mjs'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const candidates = ['./daemon.mjs', '../daemon.mjs', '../../../dist/daemon.mjs'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
   return candidates.find((path) => existsSync(path)) ?? candidates[0] ?? '';
 }
 
 /**
- * Young objects get 12 MB in place of 48: a daemon lives for weeks beside the agents, and what it reads of their output is garbage
- * at once (a flood of a gigabyte: 15 MB of growth against 35, in the same time).
+ * Young objects get 12 MB in place of 48: a daemon lives for weeks beside the agents, and what it reads of their output
+ * is garbage at once (a flood of a gigabyte: 15 MB of growth against 35, in the same time).
  */
 const SMALL = ['--max-semi-space-size=4'];
 
@@ -29,8 +31,8 @@ export type SpawnedDaemon = {
 };
 
 /**
- * A daemon of its own session, with an environment made for it. Its first words (those before its log is open, and those of
- * a crash) go to logs/daemon.err.
+ * A daemon of its own session, with an environment made for it. Its first words (those before its log is open, and
+ * those of a crash) go to logs/daemon.err.
  * @throws when the logs folder can't be written
  */
 export function spawnDaemon(program: string, paths: Paths, env: Environment): SpawnedDaemon {
@@ -41,7 +43,12 @@ export function spawnDaemon(program: string, paths: Paths, env: Environment): Sp
   let child: ChildProcess;
   try {
     const [node = '', ...args] = daemonCommand(program, paths.state, false);
-    child = spawn(node, args, { detached: true, cwd: '/', env: daemonEnvironment(env), stdio: ['ignore', words, words] });
+    child = spawn(node, args, {
+      detached: true,
+      cwd: '/',
+      env: daemonEnvironment(env),
+      stdio: ['ignore', words, words],
+    });
   } finally {
     closeSync(words);
   }

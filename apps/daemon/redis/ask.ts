@@ -1,10 +1,11 @@
 import { createConnection } from 'node:net';
 
 /**
- * One command to a Redis on a unix socket, in plain RESP, and its reply's first line (of a bulk reply: its text). A client
- * library would reconnect, queue and send again; here the first answer is what matters.
+ * One command to a Redis on a unix socket, in plain RESP, and its reply's first line (of a bulk reply: its text). A
+ * client library would reconnect, queue and send again; here the first answer is what matters.
  */
-export type Reply = { kind: 'reply'; text: string } | { kind: 'error'; text: string } | { kind: 'silent' } | { kind: 'absent' };
+export type Reply =
+  { kind: 'reply'; text: string } | { kind: 'error'; text: string } | { kind: 'silent' } | { kind: 'absent' };
 
 export function ask(socket: string, command: readonly string[], timeoutMs = 2_000): Promise<Reply> {
   return new Promise((resolve) => {
@@ -19,7 +20,9 @@ export function ask(socket: string, command: readonly string[], timeoutMs = 2_00
       connection.destroy();
       resolve(reply);
     }
-    connection.once('error', (error: NodeJS.ErrnoException) => settle({ kind: error.code === 'ECONNRESET' || error.code === 'EPIPE' ? 'silent' : 'absent' }));
+    connection.once('error', (error: NodeJS.ErrnoException) =>
+      settle({ kind: error.code === 'ECONNRESET' || error.code === 'EPIPE' ? 'silent' : 'absent' }),
+    );
     connection.once('close', () => settle({ kind: 'silent' }));
     connection.once('connect', () => connection.write(encode(command)));
     connection.on('data', (chunk: Buffer) => {

@@ -3,13 +3,22 @@ import { connect } from '#store';
 import type { Redis } from 'ioredis';
 
 /** A Redis that somebody else runs (CMO_REDIS_URL): reachable or not, and what about it would break a promise. */
-export type ForeignRedis = { ok: true; address: string; version: string | null; warnings: string[] } | { ok: false; error: ErrorBody };
+export type ForeignRedis =
+  { ok: true; address: string; version: string | null; warnings: string[] } | { ok: false; error: ErrorBody };
 
 const REACH_MS = 5_000;
 
 export async function checkForeignRedis(url: string): Promise<ForeignRedis> {
   const address = shownRedisAddress(url);
-  const unreachable = (why: string): ForeignRedis => ({ ok: false, error: errorBody('CMO_E_REDIS', `Redis at ${address} can not be reached`, { details: [why], fix: /certificate/i.test(why) ? 'name the file of its authority: rediss://…?ca=/path/ca.pem' : 'start it, or mend redisUrl (CMO_REDIS_URL)' }) });
+  const unreachable = (why: string): ForeignRedis => ({
+    ok: false,
+    error: errorBody('CMO_E_REDIS', `Redis at ${address} can not be reached`, {
+      details: [why],
+      fix: /certificate/i.test(why)
+        ? 'name the file of its authority: rediss://…?ca=/path/ca.pem'
+        : 'start it, or mend redisUrl (CMO_REDIS_URL)',
+    }),
+  });
   let redis: Redis;
   try {
     redis = connect({ url }, 'caller', 'check');
@@ -19,7 +28,10 @@ export async function checkForeignRedis(url: string): Promise<ForeignRedis> {
   let why = `no answer within ${REACH_MS / 1000} s`;
   redis.on('error', (error: Error) => (why = wordsOf(error)));
   try {
-    const answer = await Promise.race([redis.ping().catch((error: unknown) => error), new Promise((resolve) => setTimeout(resolve, REACH_MS).unref())]);
+    const answer = await Promise.race([
+      redis.ping().catch((error: unknown) => error),
+      new Promise((resolve) => setTimeout(resolve, REACH_MS).unref()),
+    ]);
     if (answer !== 'PONG') {
       if (answer instanceof Error && answer.name !== 'MaxRetriesPerRequestError') why = wordsOf(answer);
       return unreachable(why);
@@ -48,8 +60,10 @@ async function warningsOf(redis: Redis): Promise<string[]> {
   };
   const [policy, appendOnly] = [await setting('maxmemory-policy'), await setting('appendonly')];
   const warnings: string[] = [];
-  if (policy === null || appendOnly === null) warnings.push('its settings can not be read: make sure of maxmemory-policy noeviction and appendonly yes');
-  if (policy !== null && policy !== 'noeviction') warnings.push(`maxmemory-policy is ${policy}: it may throw queued work away; set noeviction`);
+  if (policy === null || appendOnly === null)
+    warnings.push('its settings can not be read: make sure of maxmemory-policy noeviction and appendonly yes');
+  if (policy !== null && policy !== 'noeviction')
+    warnings.push(`maxmemory-policy is ${policy}: it may throw queued work away; set noeviction`);
   if (appendOnly === 'no') warnings.push('appendonly is off: a restart loses acknowledged work; set appendonly yes');
   return warnings;
 }

@@ -3,8 +3,8 @@ import type { Log } from '#api';
 import type { RedisFound } from './private-redis.js';
 
 /**
- * Keeps the private Redis up while the daemon lives: a connection that closed makes it look, and start one again when none
- * is left. Connections of the same socket come back by themselves.
+ * Keeps the private Redis up while the daemon lives: a connection that closed makes it look, and start one again when
+ * none is left. Connections of the same socket come back by themselves.
  *
  *   resting ──kick──▶ looking ──found──▶ resting
  *                       └──failed──▶ looking again after a pause
@@ -13,7 +13,11 @@ export type RedisKeeper = { kick(): void; stop(): Promise<void> };
 
 const PAUSES_MS = [200, 1_000, 5_000];
 
-export function keepRedis(ensure: () => Promise<RedisFound>, log: Log, found: (redis: { pid: number; started: boolean }) => void): RedisKeeper {
+export function keepRedis(
+  ensure: () => Promise<RedisFound>,
+  log: Log,
+  found: (redis: { pid: number; started: boolean }) => void,
+): RedisKeeper {
   const stopped = new AbortController();
   let looking: Promise<void> | null = null;
 
@@ -25,7 +29,9 @@ export function keepRedis(ensure: () => Promise<RedisFound>, log: Log, found: (r
         return;
       }
       log.error({ code: result.error.code, details: result.error.details ?? [] }, result.error.message);
-      await delay(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)], undefined, { signal: stopped.signal }).catch(() => undefined);
+      await delay(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)], undefined, { signal: stopped.signal }).catch(
+        () => undefined,
+      );
     }
   }
 

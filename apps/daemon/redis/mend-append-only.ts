@@ -4,11 +4,11 @@ import { basename, join } from 'node:path';
 /**
  * Takes runs of NUL bytes out of an append-only file, where they stand between two commands.
  *
- * On a full disk Redis (7 and 8) cuts a half-written buffer off the end of its file again and then writes the whole buffer
- * where it had been anyway, since the file behind a rewrite is not opened for appending: what lies between is a hole. File
- * systems leave the same at the end of a file in a power cut. A server refuses such a file for good ("Bad file format"), and the
- * tool that comes with it throws away all that was acknowledged after the hole, although nothing of it is damaged.
- * Any other damage is not touched.
+ * On a full disk Redis (7 and 8) cuts a half-written buffer off the end of its file again and then writes the whole
+ * buffer where it had been anyway, since the file behind a rewrite is not opened for appending: what lies between is a
+ * hole. File systems leave the same at the end of a file in a power cut. A server refuses such a file for good ("Bad
+ * file format"), and the tool that comes with it throws away all that was acknowledged after the hole, although nothing
+ * of it is damaged. Any other damage is not touched.
  */
 export type Mended = { file: string; /** Bytes taken out. */ bytes: number; /** The file as it was. */ kept: string };
 
@@ -49,7 +49,7 @@ type Part = { from: number; to: number };
 async function wholeParts(bytes: Bytes): Promise<{ parts: Part[]; holes: number } | null> {
   const parts: Part[] = [];
   let holes = 0;
-  for (let at = 0; at < bytes.size; ) {
+  for (let at = 0; at < bytes.size;) {
     if ((await bytes.at(at)) === 0) {
       const from = at;
       while ((await bytes.at(at)) === 0) at += 1;
@@ -66,7 +66,10 @@ async function wholeParts(bytes: Bytes): Promise<{ parts: Part[]; holes: number 
   return { parts, holes };
 }
 
-/** Where the command that begins here ends; the file's end for one that is cut off there, which Redis mends itself; null: it is none. */
+/**
+ * Where the command that begins here ends; the file's end for one
+ * that is cut off there, which Redis mends itself; null: it is none.
+ */
 async function commandEnd(bytes: Bytes, start: number): Promise<number | null> {
   const count = await bytes.number(start, 0x2a);
   if (count === 'cut') return bytes.size;
@@ -126,7 +129,7 @@ async function copyParts(file: FileHandle, parts: readonly Part[], to: string): 
   try {
     const buffer = Buffer.allocUnsafe(CHUNK);
     for (const part of parts) {
-      for (let at = part.from; at < part.to; ) {
+      for (let at = part.from; at < part.to;) {
         const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, part.to - at), at);
         if (bytesRead === 0) throw new Error(`${to}: the file became shorter while it was copied`);
         await copy.writeFile(buffer.subarray(0, bytesRead));

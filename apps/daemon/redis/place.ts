@@ -5,7 +5,12 @@ import type { Paths } from '#config';
 export type RedisPlace = { folder: string; socket: string; log: string; lock: string };
 
 export function redisPlaceOf(paths: Pick<Paths, 'state' | 'redis' | 'redisSocket' | 'logs'>): RedisPlace {
-  return { folder: paths.redis, socket: paths.redisSocket, log: join(paths.logs, 'redis.log'), lock: join(paths.state, 'redis.lock') };
+  return {
+    folder: paths.redis,
+    socket: paths.redisSocket,
+    log: join(paths.logs, 'redis.log'),
+    lock: join(paths.state, 'redis.lock'),
+  };
 }
 
 /** Durations in ms. */
@@ -22,4 +27,8 @@ export type RedisPatience = {
 
 export const REDIS_PATIENCE: RedisPatience = { startMs: 20_000, loadingMs: 300_000, quietMs: 3_000, leaveMs: 60_000 };
 
-export type PrivateRedis = { socket: string; pid: number; /** By this call; else it was found running. */ started: boolean };
+export type PrivateRedis = {
+  socket: string;
+  pid: number;
+  /** By this call; else it was found running. */ started: boolean;
+};

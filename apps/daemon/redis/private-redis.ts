@@ -56,22 +56,34 @@ export async function ensurePrivateRedis(options: RedisOptions): Promise<RedisFo
       const left = await askToLeave(identity, null, patience.leaveMs);
       if (!left) return stuck(identity.pid, place);
     } else if (performance.now() > until) {
-      return { ok: false, error: errorBody('CMO_E_REDIS', 'another process has been starting Redis for too long', { details: [`pid ${identity?.pid ?? 'unknown'}, named in ${place.lock}`] }) };
+      return {
+        ok: false,
+        error: errorBody('CMO_E_REDIS', 'another process has been starting Redis for too long', {
+          details: [`pid ${identity?.pid ?? 'unknown'}, named in ${place.lock}`],
+        }),
+      };
     } else {
       await delay(50);
     }
   }
 }
 
-/** The server that the lock names, by the socket it was given; else whatever answers at our socket. Null: nothing does. */
+/**
+ * The server that the lock names, by the socket it was given; else whatever answers at our socket. Null: nothing does.
+ */
 async function connected(place: RedisPlace, patience: RedisPatience): Promise<RedisFound | null> {
   const owner = await readLock(place.lock);
   const named = owner?.fields['socket'];
-  const server = owner?.identity && owner.fields['role'] === 'server' && isAlive(owner.identity) ? owner.identity : null;
+  const server =
+    owner?.identity && owner.fields['role'] === 'server' && isAlive(owner.identity) ? owner.identity : null;
   const socket = server && typeof named === 'string' ? named : place.socket;
   // A living server that is named gets time; at a socket that nobody is known to own, one look is enough.
   const answers = server
-    ? await answersWithin(socket, { quietMs: patience.quietMs, loadingMs: patience.loadingMs, over: () => !isAlive(server) })
+    ? await answersWithin(socket, {
+        quietMs: patience.quietMs,
+        loadingMs: patience.loadingMs,
+        over: () => !isAlive(server),
+      })
     : (await probe(socket)) === 'answers';
   if (!answers) return null;
   if (server) return { ok: true, redis: { socket, pid: server.pid, started: false } };
@@ -88,33 +100,66 @@ async function underLock({ place, program, env, patience, log }: RedisOptions, l
   const identity = identityOf(start.pid);
   if (!identity || !(await lock.update({ role: 'server', socket: place.socket }, identity))) {
     if (identity) await askToLeave(identity, place.socket, patience.leaveMs);
-    return { ok: false, error: errorBody('CMO_E_REDIS', 'the private Redis left as soon as it was started', { details: [`its log is ${place.log}`] }) };
+    return {
+      ok: false,
+      error: errorBody('CMO_E_REDIS', 'the private Redis left as soon as it was started', {
+        details: [`its log is ${place.log}`],
+      }),
+    };
   }
-  // A file that was torn in a power cut may end inside a script; a rewrite drops that end before more is written behind it.
+  // A file that was torn in a power cut may end inside a script;
+  // a rewrite drops that end before more is written behind it.
   await ask(place.socket, ['BGREWRITEAOF']);
   log.info({ redisPid: start.pid }, 'private Redis started');
   return { ok: true, redis: { socket: place.socket, pid: start.pid, started: true } };
 }
 
 /** A server that refuses its file for a hole in it gets the file without the hole, once. */
-async function startMended(program: string, place: RedisPlace, env: Record<string, string>, patience: RedisPatience, log: Log): Promise<ServerStart> {
+async function startMended(
+  program: string,
+  place: RedisPlace,
+  env: Record<string, string>,
+  patience: RedisPatience,
+  log: Log,
+): Promise<ServerStart> {
   const start = await startServer(program, place, env, patience);
-  if (start.ok || start.error.details?.some((line) => line.includes('Bad file format reading the append only file')) !== true) return start;
+  if (
+    start.ok ||
+    start.error.details?.some((line) => line.includes('Bad file format reading the append only file')) !== true
+  )
+    return start;
   const mended = await mendAppendOnly(place.folder, Date.now());
   if (mended.length === 0) return start;
-  log.warn({ mended }, 'a full disk or a power cut had left holes in the append-only file of Redis: they were taken out, and the file is kept as it was');
+  log.warn(
+    { mended },
+    'a full disk or a power cut had left holes in the append-only file of Redis: they were taken out, and the file is kept as it was',
+  );
   return startServer(program, place, env, patience);
 }
 
 /** A server of this folder that the lock did not name: its starter died in between, or the lock was removed by hand. */
-async function adopted(place: RedisPlace, patience: RedisPatience, lock: HeldLock, log: Log): Promise<RedisFound | null> {
-  const servers = serversOnFolder(place.folder).map(identityOf).filter((identity) => identity !== null);
+async function adopted(
+  place: RedisPlace,
+  patience: RedisPatience,
+  lock: HeldLock,
+  log: Log,
+): Promise<RedisFound | null> {
+  const servers = serversOnFolder(place.folder)
+    .map(identityOf)
+    .filter((identity) => identity !== null);
   const someLive = (): boolean => servers.some((server) => isAlive(server));
   const quietMs = servers.length > 0 ? patience.quietMs : 0;
-  const answers = await answersWithin(place.socket, { quietMs, loadingMs: patience.loadingMs, over: () => servers.length > 0 && !someLive() });
+  const answers = await answersWithin(place.socket, {
+    quietMs,
+    loadingMs: patience.loadingMs,
+    over: () => servers.length > 0 && !someLive(),
+  });
   const pid = answers ? await serverPid(place.socket) : null;
   // Without /proc nothing can be said about the folder of a server; the socket in our own folder has to do.
-  const answering = pid !== null && process.platform !== 'linux' ? identityOf(pid) : (servers.find((server) => server.pid === pid) ?? null);
+  const answering =
+    pid !== null && process.platform !== 'linux'
+      ? identityOf(pid)
+      : (servers.find((server) => server.pid === pid) ?? null);
   if (answers && !answering) return foreign(pid, place);
 
   for (const server of servers) {
@@ -129,13 +174,27 @@ async function adopted(place: RedisPlace, patience: RedisPatience, lock: HeldLoc
 }
 
 function foreign(pid: number | null, place: RedisPlace): RedisFound {
-  const details = [`pid ${pid ?? 'unknown'} answers on ${place.socket}, and it does not keep its data in ${place.folder}`];
-  return { ok: false, error: errorBody('CMO_E_REDIS', 'a foreign Redis has taken our socket', { details, fix: 'stop it; cmo then starts its own' }) };
+  const details = [
+    `pid ${pid ?? 'unknown'} answers on ${place.socket}, and it does not keep its data in ${place.folder}`,
+  ];
+  return {
+    ok: false,
+    error: errorBody('CMO_E_REDIS', 'a foreign Redis has taken our socket', {
+      details,
+      fix: 'stop it; cmo then starts its own',
+    }),
+  };
 }
 
 function stuck(pid: number, place: RedisPlace): RedisFound {
   const details = [`pid ${pid} works on ${place.folder}, answers on no socket, and did not leave on SIGTERM`];
-  return { ok: false, error: errorBody('CMO_E_REDIS', 'an old Redis is in the way', { details, fix: `end it (kill ${pid}), then try again; a second one beside it would spoil its data` }) };
+  return {
+    ok: false,
+    error: errorBody('CMO_E_REDIS', 'an old Redis is in the way', {
+      details,
+      fix: `end it (kill ${pid}), then try again; a second one beside it would spoil its data`,
+    }),
+  };
 }
 
 /** Ends the server of this folder in order and takes its lock away. True when none is left. */

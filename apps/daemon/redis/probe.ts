@@ -31,7 +31,10 @@ export type Patience = {
 };
 
 /** Asks again and again until it answers or patience ends. */
-export async function answersWithin(socket: string, { quietMs, loadingMs, over = () => false }: Patience): Promise<boolean> {
+export async function answersWithin(
+  socket: string,
+  { quietMs, loadingMs, over = () => false }: Patience,
+): Promise<boolean> {
   const started = performance.now();
   for (let pause = 10; ; pause = Math.min(pause * 2, 200)) {
     const presence = await probe(socket);

@@ -1,6 +1,9 @@
 import type { RedisPlace } from './place.js';
 
-/** Options of a private server: no TCP port, a socket of its own, what it acknowledged is in the file within a second, nothing is ever evicted. */
+/**
+ * Options of a private server: no TCP port, a socket of its own, what it
+ * acknowledged is in the file within a second, nothing is ever evicted.
+ */
 export function serverArguments({ folder, socket, log }: RedisPlace): string[] {
   return [
     ['--port', '0'],

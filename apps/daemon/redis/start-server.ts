@@ -9,22 +9,39 @@ import { serverArguments } from './server-arguments.js';
 export type ServerStart = { ok: true; pid: number } | { ok: false; error: ErrorBody };
 
 /**
- * Starts a server of our own and waits until it answers. Only under redis.lock, and only when no living server was found
- * on the folder. Detached, with an environment without any mark: it outlives the daemon, and no agent's sweep finds it.
- * A start that comes to nothing leaves no process and no socket.
+ * Starts a server of our own and waits until it answers. Only under redis.lock, and only when no living server was
+ * found on the folder. Detached, with an environment without any mark: it outlives the daemon, and no agent's sweep
+ * finds it. A start that comes to nothing leaves no process and no socket.
  */
-export async function startServer(program: string, place: RedisPlace, env: Record<string, string>, patience: RedisPatience): Promise<ServerStart> {
+export async function startServer(
+  program: string,
+  place: RedisPlace,
+  env: Record<string, string>,
+  patience: RedisPatience,
+): Promise<ServerStart> {
   const log = openSync(place.log, 'a', 0o600);
   const from = fstatSync(log).size;
   // Files of the server are for nobody else; agents must not inherit such a mask, so it is set for the fork alone.
   const mask = process.umask(0o077);
-  const child = spawn(program, serverArguments(place), { detached: true, cwd: place.folder, env, stdio: ['ignore', log, log] });
+  const child = spawn(program, serverArguments(place), {
+    detached: true,
+    cwd: place.folder,
+    env,
+    stdio: ['ignore', log, log],
+  });
   process.umask(mask);
   let left: string | null = null;
   child.once('error', (error) => (left = `it can't be run: ${error.message}`));
-  child.once('exit', (code, signal) => (left ??= signal === null ? `it left with exit code ${code}` : `it left on ${signal}`));
+  child.once(
+    'exit',
+    (code, signal) => (left ??= signal === null ? `it left with exit code ${code}` : `it left on ${signal}`),
+  );
   child.unref();
-  const up = await answersWithin(place.socket, { quietMs: patience.startMs, loadingMs: patience.loadingMs, over: () => left !== null });
+  const up = await answersWithin(place.socket, {
+    quietMs: patience.startMs,
+    loadingMs: patience.loadingMs,
+    over: () => left !== null,
+  });
   const pid = up ? ((await serverPid(place.socket)) ?? child.pid) : undefined;
   if (pid !== undefined && left === null) {
     closeSync(log);
@@ -33,7 +50,8 @@ export async function startServer(program: string, place: RedisPlace, env: Recor
   const why = left ?? `it did not answer on ${place.socket} within ${patience.startMs / 1000} s`;
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     child.kill('SIGTERM');
-    for (let waited = 0; waited < 2_000 && child.exitCode === null && child.signalCode === null; waited += 50) await delay(50);
+    for (let waited = 0; waited < 2_000 && child.exitCode === null && child.signalCode === null; waited += 50)
+      await delay(50);
     child.kill('SIGKILL');
   }
   rmSync(place.socket, { force: true });
@@ -51,7 +69,13 @@ function textAfter(path: string, from: number): string[] {
     const start = Math.max(from, size - 4_000);
     const bytes = Buffer.alloc(Math.max(0, size - start));
     readSync(file, bytes, 0, bytes.length, start);
-    return bytes.toString('utf8').split('\n').map((line) => line.trim()).filter(Boolean).slice(-5).map((line) => line.slice(0, 300));
+    return bytes
+      .toString('utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+      .slice(-5)
+      .map((line) => line.slice(0, 300));
   } finally {
     closeSync(file);
   }

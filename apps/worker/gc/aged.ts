@@ -10,11 +10,13 @@ export type Aged = { name: string; path: string; at: number };
 /** Oldest first. */
 export async function agedIn(folder: string, wanted: (name: string) => boolean): Promise<Aged[]> {
   const names = (await readdir(folder).catch(() => [])).filter(wanted);
-  const found = await Promise.all(names.map(async (name) => {
-    const path = join(folder, name);
-    const made = await lstat(path).catch(() => null);
-    return made ? [{ name, path, at: made.mtimeMs }] : [];
-  }));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const made = await lstat(path).catch(() => null);
+      return made ? [{ name, path, at: made.mtimeMs }] : [];
+    }),
+  );
   return found.flat().sort((one, other) => one.at - other.at);
 }
 
@@ -24,7 +26,10 @@ export function tooMany(things: readonly Aged[], { days, most }: Keep, now: numb
   return things.filter(({ at }, i) => i < over || at <= now - days * DAY_MS);
 }
 
-/** @returns bytes of a file, or of all that lies in a folder. What an agent linked to from there is not in it: that may be the whole disk. */
+/**
+ * @returns bytes of a file, or of all that lies in a folder. What an
+ * agent linked to from there is not in it: that may be the whole disk.
+ */
 export async function sizeOf(path: string): Promise<number> {
   const own = await lstat(path).catch(() => null);
   if (!own?.isDirectory()) return own?.size ?? 0;

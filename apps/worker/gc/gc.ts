@@ -7,8 +7,8 @@ import { forgetBlobs } from './blob-files.js';
 import { forgetRuns } from './run-folders.js';
 
 /**
- * Removes what is kept no longer: ended records with their texts, whole months of receipts, folders of delivered attempts, and
- * files of texts. Records first: what they named is free then. Never anything of a dispatch that lives.
+ * Removes what is kept no longer: ended records with their texts, whole months of receipts, folders of delivered
+ * attempts, and files of texts. Records first: what they named is free then. Never anything of a dispatch that lives.
  */
 export async function collectGarbage(resources: Resources, dryRun: boolean): Promise<GcData> {
   const { redis, config, folders, node, clock, log } = resources;
@@ -22,13 +22,17 @@ export async function collectGarbage(resources: Resources, dryRun: boolean): Pro
     dryRun,
     node,
     records: { removed: forgotten.length },
-    receipts: { files: receipts.map(({ name }) => name), lines: receipts.reduce((sum, { lines }) => sum + lines, 0), bytes: receipts.reduce((sum, { bytes }) => sum + bytes, 0) },
+    receipts: {
+      files: receipts.map(({ name }) => name),
+      lines: receipts.reduce((sum, { lines }) => sum + lines, 0),
+      bytes: receipts.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
     runs,
     blobs,
   };
   if (dryRun) return data;
-  if (forgotten.length + receipts.length + runs.removed + blobs.removed > 0) log.info({ ...data }, 'what is kept no longer was removed');
+  if (forgotten.length + receipts.length + runs.removed + blobs.removed > 0)
+    log.info({ ...data }, 'what is kept no longer was removed');
   await layBallast(folders.receipts);
   return data;
 }
-

@@ -4,11 +4,21 @@ import type { Resources } from '../resources.js';
 import { agedIn, remove, sizeOf, tooMany } from './aged.js';
 
 /**
- * Folders of text work whose dispatch has ended or is gone: what an agent left there goes with its run folders. Counted with them.
+ * Folders of text work whose dispatch has ended or is gone: what an
+ * agent left there goes with its run folders. Counted with them.
  */
-async function forgetTextFolders({ records, folders }: Pick<Resources, 'records' | 'folders'>, days: number, now: number, dryRun: boolean): Promise<GcData['runs']> {
+async function forgetTextFolders(
+  { records, folders }: Pick<Resources, 'records' | 'folders'>,
+  days: number,
+  now: number,
+  dryRun: boolean,
+): Promise<GcData['runs']> {
   const gone = { removed: 0, bytes: 0 };
-  for (const { name, path } of tooMany(await agedIn(join(folders.runs, 'text'), (one) => DISPATCH_ID.test(one)), { days, most: null }, now)) {
+  for (const { name, path } of tooMany(
+    await agedIn(join(folders.runs, 'text'), (one) => DISPATCH_ID.test(one)),
+    { days, most: null },
+    now,
+  )) {
     const record = await records.read(name);
     if (record && !isEnded(record.state)) continue;
     gone.removed++;
@@ -19,7 +29,12 @@ async function forgetTextFolders({ records, folders }: Pick<Resources, 'records'
 }
 
 /** Folders that could not be read and were kept for a look. Nothing is ever read from them again. */
-async function forgetBroken({ folders }: Pick<Resources, 'folders'>, keep: Keep, now: number, dryRun: boolean): Promise<GcData['runs']> {
+async function forgetBroken(
+  { folders }: Pick<Resources, 'folders'>,
+  keep: Keep,
+  now: number,
+  dryRun: boolean,
+): Promise<GcData['runs']> {
   const gone = { removed: 0, bytes: 0 };
   for (const { path } of tooMany(await agedIn(join(folders.runs, 'broken'), () => true), keep, now)) {
     gone.removed++;
@@ -30,10 +45,18 @@ async function forgetBroken({ folders }: Pick<Resources, 'folders'>, keep: Keep,
 }
 
 /** Folders of delivered attempts. One whose dispatch lives stays: a Redis that fell back delivers from it once more. */
-export async function forgetRuns(resources: Pick<Resources, 'records' | 'folders'>, keep: Keep, now: number, dryRun: boolean): Promise<GcData['runs']> {
+export async function forgetRuns(
+  resources: Pick<Resources, 'records' | 'folders'>,
+  keep: Keep,
+  now: number,
+  dryRun: boolean,
+): Promise<GcData['runs']> {
   const { records, folders } = resources;
   const done = await agedIn(join(folders.runs, 'done'), (name) => parseAttemptId(name) !== undefined);
-  const [text, broken] = [await forgetTextFolders(resources, keep.days, now, dryRun), await forgetBroken(resources, keep, now, dryRun)];
+  const [text, broken] = [
+    await forgetTextFolders(resources, keep.days, now, dryRun),
+    await forgetBroken(resources, keep, now, dryRun),
+  ];
   const gone = { removed: text.removed + broken.removed, bytes: text.bytes + broken.bytes };
   for (const { name, path } of tooMany(done, keep, now)) {
     const record = await records.read(parseAttemptId(name)?.dispatch ?? '');

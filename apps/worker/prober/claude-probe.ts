@@ -15,10 +15,27 @@ export type Asked =
   | { how: 'login' }
   | { how: 'dark'; reason: DarkReason; detail: string };
 
-export type ClaudeProbeParts = { keeper: LoginKeeper; turns: Turns; time: SharedTime; clock: () => number; take: (reading: Reading) => Promise<void>; ask?: typeof askUsage };
+export type ClaudeProbeParts = {
+  keeper: LoginKeeper;
+  turns: Turns;
+  time: SharedTime;
+  clock: () => number;
+  take: (reading: Reading) => Promise<void>;
+  ask?: typeof askUsage;
+};
 
-/** Asks the usage endpoint, when it is our turn, and hands the reading on. A failed question leaves the last reading as it is. */
-export function claudeProbe({ keeper, turns, time, clock, take, ask = askUsage }: ClaudeProbeParts): (lane: LaneConfig, asked?: boolean) => Promise<Asked> {
+/**
+ * Asks the usage endpoint, when it is our turn, and hands the
+ * reading on. A failed question leaves the last reading as it is.
+ */
+export function claudeProbe({
+  keeper,
+  turns,
+  time,
+  clock,
+  take,
+  ask = askUsage,
+}: ClaudeProbeParts): (lane: LaneConfig, asked?: boolean) => Promise<Asked> {
   return async (lane, asked = false) => {
     const here = async (reason: DarkReason, detail: string): Promise<Asked> => {
       await turns.note(lane.account, { reason, detail }, 3 * lane.freshnessMs);
@@ -29,9 +46,11 @@ export function claudeProbe({ keeper, turns, time, clock, take, ask = askUsage }
     const hold = await keeper.hold(lane, asked);
     const login = await keeper.login(lane);
     if (login.kind === 'none') return here('no_login', login.why);
-    if (hold?.shut || login.kind === 'blank') return here('repair_failed', hold?.why ?? 'the login file holds no token');
+    if (hold?.shut || login.kind === 'blank')
+      return here('repair_failed', hold?.why ?? 'the login file holds no token');
     // While it is being renewed ahead of its end, the token still answers.
-    if (hold && login.kind === 'file' && login.expiresAt !== null && login.expiresAt <= clock()) return { how: 'login' };
+    if (hold && login.kind === 'file' && login.expiresAt !== null && login.expiresAt <= clock())
+      return { how: 'login' };
     const turn = await turns.take(lane.account, lane.freshnessMs, login.stamp);
     if (!turn.taken) return { how: turn.why, til: turn.til };
 

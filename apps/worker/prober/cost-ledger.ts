@@ -1,6 +1,16 @@
 import type { Redis } from 'ioredis';
 import type { MeterReading } from '#contract';
-import { EMPTY_LEDGER, MOST_SAMPLES, readingTaken, runBegan, runDropped, runEnded, type CostLedger, type CostRunFacts, type CostSample } from '#policy';
+import {
+  EMPTY_LEDGER,
+  MOST_SAMPLES,
+  readingTaken,
+  runBegan,
+  runDropped,
+  runEnded,
+  type CostLedger,
+  type CostRunFacts,
+  type CostSample,
+} from '#policy';
 import { evaluate, keys, script } from '#store';
 import type { Log } from '../resources.js';
 import text from './lua/cost-ledger.lua';
@@ -10,7 +20,9 @@ const operation = script('cost-ledger', text);
 /** Other boxes write the same ledger; each try reads it anew. */
 const TRIES = 20;
 
-/** The runs whose cost is being measured, shared by all boxes. Times by the shared clock. Never fails whoever tells it. */
+/**
+ * The runs whose cost is being measured, shared by all boxes. Times by the shared clock. Never fails whoever tells it.
+ */
 export interface CostLedgers {
   began(account: string, id: string, run: CostRunFacts): void;
   ended(account: string, id: string, run: CostRunFacts & { to: number }): void;
@@ -30,7 +42,12 @@ export function costLedgers(redis: Redis, log: Log, sampled: (account: string) =
   function change(account: string, step: Change): void {
     const next = (queues.get(account) ?? Promise.resolve())
       .then(() => apply(account, step))
-      .catch((error: unknown) => log.warn({ account, error: error instanceof Error ? error.message : String(error) }, 'a step of measuring costs was lost'));
+      .catch((error: unknown) =>
+        log.warn(
+          { account, error: error instanceof Error ? error.message : String(error) },
+          'a step of measuring costs was lost',
+        ),
+      );
     queues.set(account, next);
   }
 
@@ -41,7 +58,10 @@ export function costLedgers(redis: Redis, log: Log, sampled: (account: string) =
       const before = parsed(known ?? null);
       const { ledger, samples } = step(before);
       if (ledger === before) return;
-      const pushed = samples.map(({ lane, tier, window, points }) => ({ key: names.samples(lane, tier, window), points: String(Number(points.toFixed(4))) }));
+      const pushed = samples.map(({ lane, tier, window, points }) => ({
+        key: names.samples(lane, tier, window),
+        points: String(Number(points.toFixed(4))),
+      }));
       const argument = { version: version ?? '0', text: JSON.stringify(ledger), samples: pushed, most: MOST_SAMPLES };
       if ((await evaluate(redis, operation, [names.ledger, names.index], argument)) === 1) {
         if (samples.length > 0) sampled(account);
@@ -56,7 +76,8 @@ export function costLedgers(redis: Redis, log: Log, sampled: (account: string) =
     began: (account, id, run) => change(account, (ledger) => plain(runBegan(ledger, id, run))),
     ended: (account, id, run) => change(account, (ledger) => plain(runEnded(ledger, id, run))),
     dropped: (account, id) => change(account, (ledger) => plain(runDropped(ledger, id))),
-    reading: ({ account, writtenAt: at, windows }) => change(account, (ledger) => readingTaken(ledger, { at, windows })),
+    reading: ({ account, writtenAt: at, windows }) =>
+      change(account, (ledger) => readingTaken(ledger, { at, windows })),
     async written() {
       await Promise.all(queues.values());
     },

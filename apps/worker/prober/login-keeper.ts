@@ -12,8 +12,8 @@ export type LoginHold = { why: string; shut: boolean };
 export interface LoginKeeper {
   login(lane: LaneConfig): Promise<Login>;
   /**
-   * Null: start. Begins the renewal of a login that is about to lapse, when there is work for it or a person asks: an idle
-   * daemon phones nobody. Costs a look at the file a second at most.
+   * Null: start. Begins the renewal of a login that is about to lapse, when there is work for it or a person asks: an
+   * idle daemon phones nobody. Costs a look at the file a second at most.
    */
   hold(lane: LaneConfig, asked?: boolean): Promise<LoginHold | null>;
   /** As `hold` last saw it. */
@@ -29,7 +29,10 @@ export type KeeperParts = {
   environment: Readonly<Record<string, string | undefined>>;
   clock: () => number;
   log: Log;
-  /** The environment of what waits on the lane; null: nothing does. An agent that brings a token of its own needs no file. */
+  /**
+   * The environment of what waits on the lane; null: nothing does.
+   * An agent that brings a token of its own needs no file.
+   */
   submitted: (lane: LaneConfig) => Promise<Readonly<Record<string, string>> | null>;
   /** Something waits or runs on this lane's account. */
   wanted: (lane: LaneConfig) => Promise<boolean>;
@@ -44,12 +47,38 @@ export type KeeperParts = {
   leastMs?: number;
 };
 
-type Watched = { standing: Standing; refused: string | null; hold: LoginHold | null; looked: number; looking: Promise<LoginHold | null> | null; repair: Promise<void> | null };
+type Watched = {
+  standing: Standing;
+  refused: string | null;
+  hold: LoginHold | null;
+  looked: number;
+  looking: Promise<LoginHold | null> | null;
+  repair: Promise<void> | null;
+};
 
-export function loginKeeper({ config, environment, clock, log, submitted, wanted, changed, events, turn, lookMs = 1_000, leastMs }: KeeperParts): LoginKeeper {
+export function loginKeeper({
+  config,
+  environment,
+  clock,
+  log,
+  submitted,
+  wanted,
+  changed,
+  events,
+  turn,
+  lookMs = 1_000,
+  leastMs,
+}: KeeperParts): LoginKeeper {
   const watched = new Map<string, Watched>();
   const of = (path: string): Watched => {
-    const known = watched.get(path) ?? { standing: { kind: 'fine' }, refused: null, hold: null, looked: Number.NEGATIVE_INFINITY, looking: null, repair: null };
+    const known = watched.get(path) ?? {
+      standing: { kind: 'fine' },
+      refused: null,
+      hold: null,
+      looked: Number.NEGATIVE_INFINITY,
+      looking: null,
+      repair: null,
+    };
     watched.set(path, known);
     return known;
   };
@@ -71,7 +100,8 @@ export function loginKeeper({ config, environment, clock, log, submitted, wanted
   async function lookAt(lane: LaneConfig, one: Watched, now: number, asked: boolean): Promise<LoginHold | null> {
     const login = await readLogin(lane, config, environment);
     let verdict = verdictOf(login, one.standing, one.refused, now);
-    if (verdict.do !== 'start' && (await submitted(lane).catch(() => null))?.['CLAUDE_CODE_OAUTH_TOKEN']) verdict = { do: 'start' };
+    if (verdict.do !== 'start' && (await submitted(lane).catch(() => null))?.['CLAUDE_CODE_OAUTH_TOKEN'])
+      verdict = { do: 'start' };
     if (verdict.do === 'wait' && verdict.repair && login.kind === 'file' && (asked || (await wanted(lane)))) {
       // Another look may have begun it while this one asked.
       verdict = verdictOf(login, one.standing, one.refused, now);
@@ -96,14 +126,25 @@ export function loginKeeper({ config, environment, clock, log, submitted, wanted
     one.standing = { kind: 'repairing', stamp: login.stamp };
     log.info({ lane: lane.id }, 'renewing the login with the smallest turn');
     const done = async (): Promise<void> => {
-      const parts = { clock, turn: () => turn(lane, login.path), events: (seen: unknown[]) => events(lane, seen), ...(leastMs === undefined ? {} : { leastMs }) };
-      const came = await repairLogin(login.path, login.stamp, parts).catch((error: unknown) => ({ kind: 'failed' as const, why: error instanceof Error ? error.message : String(error) }));
+      const parts = {
+        clock,
+        turn: () => turn(lane, login.path),
+        events: (seen: unknown[]) => events(lane, seen),
+        ...(leastMs === undefined ? {} : { leastMs }),
+      };
+      const came = await repairLogin(login.path, login.stamp, parts).catch((error: unknown) => ({
+        kind: 'failed' as const,
+        why: error instanceof Error ? error.message : String(error),
+      }));
       const now = clock();
       switch (came.kind) {
         case 'renewed': {
           // A vendor whose tokens live for minutes must not be asked for new ones without end.
           const next = await readLogin(lane, config, environment);
-          one.standing = next.kind === 'file' && isLapsing(next, null, now) ? { kind: 'unrenewed', stamp: next.stamp, again: now + LEAST_MS } : { kind: 'fine' };
+          one.standing =
+            next.kind === 'file' && isLapsing(next, null, now)
+              ? { kind: 'unrenewed', stamp: next.stamp, again: now + LEAST_MS }
+              : { kind: 'fine' };
           break;
         }
         case 'unrenewed':
@@ -113,7 +154,10 @@ export function loginKeeper({ config, environment, clock, log, submitted, wanted
           one.standing = lapsed(login.stamp, `the login has lapsed and could not be renewed: ${came.why}`, before, now);
           break;
       }
-      log.info({ lane: lane.id, came: came.kind, ...('why' in came ? { why: came.why } : {}) }, 'the renewal of the login is over');
+      log.info(
+        { lane: lane.id, came: came.kind, ...('why' in came ? { why: came.why } : {}) },
+        'the renewal of the login is over',
+      );
       one.repair = null;
       one.looked = Number.NEGATIVE_INFINITY;
       await look(lane);

@@ -21,19 +21,29 @@ const MOST_MS = 30 * 60_000;
 
 /** @param refused the state of the login that the vendor called expired, whatever its file says; null: none */
 export function isLapsing(login: Login, refused: string | null, now: number): boolean {
-  return login.kind === 'file' && (login.stamp === refused || (login.expiresAt !== null && login.expiresAt <= now + AHEAD_MS));
+  return (
+    login.kind === 'file' &&
+    (login.stamp === refused || (login.expiresAt !== null && login.expiresAt <= now + AHEAD_MS))
+  );
 }
 
-export type Verdict = { do: 'start' } | { do: 'wait'; repair: boolean; why: string } | { do: 'shut'; why: string; again: number | null };
+export type Verdict =
+  { do: 'start' } | { do: 'wait'; repair: boolean; why: string } | { do: 'shut'; why: string; again: number | null };
 
 export function verdictOf(login: Login, standing: Standing, refused: string | null, now: number): Verdict {
-  if (login.kind === 'blank') return { do: 'shut', why: `the login file ${login.path} holds no token: log in again with \`claude\``, again: null };
+  if (login.kind === 'blank')
+    return {
+      do: 'shut',
+      why: `the login file ${login.path} holds no token: log in again with \`claude\``,
+      again: null,
+    };
   if (login.kind !== 'file') return { do: 'start' };
   if (standing.kind === 'repairing') return { do: 'wait', repair: false, why: 'the claude login is being renewed' };
   if (!isLapsing(login, refused, now)) return { do: 'start' };
   const same = standing.kind !== 'fine' && standing.stamp === login.stamp;
   if (same && standing.kind === 'unrenewed' && now < standing.again) return { do: 'start' };
-  if (same && standing.kind === 'lapsed' && now < standing.again) return { do: 'shut', why: standing.why, again: standing.again };
+  if (same && standing.kind === 'lapsed' && now < standing.again)
+    return { do: 'shut', why: standing.why, again: standing.again };
   return { do: 'wait', repair: true, why: 'the claude login is about to lapse and is being renewed' };
 }
 

@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import type { Config, LaneConfig } from '#contract';
 
 /**
- * A claude login, read and never written: whoever refreshes a rotating token behind the CLI's back logs the machine out.
- * `stamp` names one state of it without telling anything of it.
+ * A claude login, read and never written: whoever refreshes a rotating token behind the CLI's back logs the machine
+ * out. `stamp` names one state of it without telling anything of it.
  */
 export type Login =
-  | { kind: 'file'; path: string; accessToken: string; /** ms by this box; null: not said */ expiresAt: number | null; stamp: string }
+  | {
+      kind: 'file';
+      path: string;
+      accessToken: string;
+      /** ms by this box; null: not said */ expiresAt: number | null;
+      stamp: string;
+    }
   /** A token from the environment (`claude setup-token`): nothing about it can be repaired. */
   | { kind: 'token'; accessToken: string; stamp: string }
   /** The file is there and holds no token: it was logged out, or a refresh race has emptied it. */
@@ -20,11 +26,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Null: no place is known, and none is guessed. */
 export function loginPath(lane: Pick<LaneConfig, 'env'>, config: Pick<Config, 'claudeCredentials'>): string | null {
-  const own = lane.env['CLAUDE_CONFIG_DIR'] ?? (lane.env['HOME'] === undefined ? undefined : join(lane.env['HOME'], '.claude'));
+  const own =
+    lane.env['CLAUDE_CONFIG_DIR'] ?? (lane.env['HOME'] === undefined ? undefined : join(lane.env['HOME'], '.claude'));
   return own === undefined ? config.claudeCredentials : join(own, '.credentials.json');
 }
 
-export async function readLogin(lane: Pick<LaneConfig, 'env'>, config: Pick<Config, 'claudeCredentials'>, environment: Environment): Promise<Login> {
+export async function readLogin(
+  lane: Pick<LaneConfig, 'env'>,
+  config: Pick<Config, 'claudeCredentials'>,
+  environment: Environment,
+): Promise<Login> {
   const token = lane.env['CLAUDE_CODE_OAUTH_TOKEN'] ?? environment['CLAUDE_CODE_OAUTH_TOKEN'];
   if (token !== undefined && token !== '') return { kind: 'token', accessToken: token, stamp: 'environment' };
   const path = loginPath(lane, config);
@@ -40,10 +51,17 @@ export async function readLoginFile(path: string): Promise<Exclude<Login, { kind
     if (oauth === null) return { kind: 'none', why: `${path} holds no claude.ai login` };
     const { accessToken, expiresAt } = oauth;
     if (typeof accessToken !== 'string' || accessToken === '') return { kind: 'blank', path, stamp };
-    return { kind: 'file', path, accessToken, expiresAt: typeof expiresAt === 'number' && Number.isFinite(expiresAt) ? expiresAt : null, stamp };
+    return {
+      kind: 'file',
+      path,
+      accessToken,
+      expiresAt: typeof expiresAt === 'number' && Number.isFinite(expiresAt) ? expiresAt : null,
+      stamp,
+    };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'none', why: `there is no login file ${path} (one in a keychain can not be read here)` };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return { kind: 'none', why: `there is no login file ${path} (one in a keychain can not be read here)` };
     return { kind: 'none', why: `${path} can not be read (${code ?? 'unknown'})` };
   }
 }

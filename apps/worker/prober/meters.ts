@@ -86,24 +86,68 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     log,
     submitted,
     changed,
-    wanted: async (lane) => runningOf(await looking.snapshot(lane.account)) > 0 || ((await prober?.isWaiting(lane.account)) ?? false),
+    wanted: async (lane) =>
+      runningOf(await looking.snapshot(lane.account)) > 0 || ((await prober?.isWaiting(lane.account)) ?? false),
     events: (lane, events) => events.forEach((event) => void feed.claudeEvent(lane, event, clock())),
-    turn: async (lane, path) => repairTurn(lane, { ...environment, ...(await submitted(lane).catch(() => null)) }, path),
+    turn: async (lane, path) =>
+      repairTurn(lane, { ...environment, ...(await submitted(lane).catch(() => null)) }, path),
   });
   const withHolds = (facts: LanesFacts): LanesFacts => {
     const shut = config.lanes.filter((lane) => keeper.lastHold(lane)?.shut === true);
-    return shut.length === 0 ? facts : { ...facts, ...Object.fromEntries(shut.flatMap(({ id }) => (Object.hasOwn(facts, id) ? [[id, { ...facts[id], available: facts[id]?.available ?? false, hardBlocked: true, blockedBy: 'auth', nextResetAt: null }]] : []))) };
+    return shut.length === 0
+      ? facts
+      : {
+          ...facts,
+          ...Object.fromEntries(
+            shut.flatMap(({ id }) =>
+              Object.hasOwn(facts, id)
+                ? [
+                    [
+                      id,
+                      {
+                        ...facts[id],
+                        available: facts[id]?.available ?? false,
+                        hardBlocked: true,
+                        blockedBy: 'auth',
+                        nextResetAt: null,
+                      },
+                    ],
+                  ]
+                : [],
+            ),
+          ),
+        };
   };
   let found = { at: Number.NEGATIVE_INFINITY, lanes: {} as Record<string, boolean> };
   const installed = (): Record<string, boolean> => {
     const now = clock();
-    if (now < found.at || now - found.at > INSTALLED_MS) found = { at: now, lanes: Object.fromEntries(config.lanes.map((lane) => [lane.id, findExecutable(lane.command, environment['PATH'] ?? '') !== null])) };
+    if (now < found.at || now - found.at > INSTALLED_MS)
+      found = {
+        at: now,
+        lanes: Object.fromEntries(
+          config.lanes.map((lane) => [lane.id, findExecutable(lane.command, environment['PATH'] ?? '') !== null]),
+        ),
+      };
     return found.lanes;
   };
   const file = metersFile(stateDir, (error) => log.warn({ error: String(error) }, 'meters.json could not be written'));
   const claude = claudeProbe({ keeper, turns, time, clock, take: (reading) => feed.take(reading) });
   const begun = (): Prober => {
-    prober ??= startProber({ config, node: config.nodeId, log, redis: own, gate: looking, meters: feed, time, turns, keeper, costs, claude, installed, picture: (data) => file.offer(data) });
+    prober ??= startProber({
+      config,
+      node: config.nodeId,
+      log,
+      redis: own,
+      gate: looking,
+      meters: feed,
+      time,
+      turns,
+      keeper,
+      costs,
+      claude,
+      installed,
+      picture: (data) => file.offer(data),
+    });
     return prober;
   };
 
@@ -121,7 +165,10 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
     costsOf: costs.of,
     costShown(lane, tier) {
       const rows = costs.rows(lane.account).filter((row) => row.lane === lane.id && row.tier === tier);
-      return { points: Object.fromEntries(rows.map(({ window, points }) => [window, points])), measured: rows.some(({ measured }) => measured > 0) };
+      return {
+        points: Object.fromEntries(rows.map(({ window, points }) => [window, points])),
+        measured: rows.some(({ measured }) => measured > 0),
+      };
     },
     hold: (lane) => keeper.hold(lane),
     isWaiting: async (account) => (await prober?.isWaiting(account)) ?? false,

@@ -65,7 +65,9 @@ export function startProber(parts: ProberParts): Prober {
   async function isWaiting(account: string): Promise<boolean> {
     const queues = lanesOf(account).flatMap((lane) => [queueName(lane.id, node), queueName(lane.id, 'any')]);
     const counts = await Promise.all(queues.map((queue) => redis.hgetall(keys.waiting(queue))));
-    return counts.some((count) => Object.entries(count).some(([field, n]) => field.startsWith('tier:') && Number(n) > 0));
+    return counts.some((count) =>
+      Object.entries(count).some(([field, n]) => field.startsWith('tier:') && Number(n) > 0),
+    );
   }
 
   /** @returns whether the next look should come soon */
@@ -75,9 +77,14 @@ export function startProber(parts: ProberParts): Prober {
     const busy = need.waiting || need.inFlight > 0;
     if (first?.kind === 'codex') {
       const since = now - (codexLooked.get(account) ?? Number.NEGATIVE_INFINITY);
-      // Local files: the first look costs nobody anything, and gives the first decision something to go by. What has ended is
-      // settled by the next run's reading, or by a person's; there is no hurry to find that one.
-      if (!codexLooked.has(account) || (busy && since >= first.freshnessMs) || (need.unsettled && since >= UNSETTLED_LOOK_MS)) await lookAtCodex(first, now, false);
+      // Local files: the first look costs nobody anything, and gives the first decision something to go by. What has
+      // ended is settled by the next run's reading, or by a person's; there is no hurry to find that one.
+      if (
+        !codexLooked.has(account) ||
+        (busy && since >= first.freshnessMs) ||
+        (need.unsettled && since >= UNSETTLED_LOOK_MS)
+      )
+        await lookAtCodex(first, now, false);
       return busy;
     }
     const asked = first && isDue(need) ? await claude(first) : null;
@@ -95,13 +102,19 @@ export function startProber(parts: ProberParts): Prober {
   async function needOf(snapshot: AccountSnapshot, account: string, now: number): Promise<Parameters<typeof isDue>[0]> {
     const [waiting, source] = await Promise.all([isWaiting(account), turns.state(account)]);
     const { reservations, closed, pauses, windows, reading, lastEnd } = snapshot;
-    const full = windows.some(({ scope, usedPercent, resetsAt }) => scope === null && usedPercent >= config.pressure.exhausted && resetsAt !== null && resetsAt > now);
+    const full = windows.some(
+      ({ scope, usedPercent, resetsAt }) =>
+        scope === null && usedPercent >= config.pressure.exhausted && resetsAt !== null && resetsAt > now,
+    );
     return {
       now,
       waiting,
       inFlight: runningOf(snapshot),
       unsettled: reservations.some(({ state }) => state === 'settling' || state === 'estimated'),
-      shut: lanesOf(account).every((lane) => pauseOf({ pauses }, lane.id) !== null) || full || (closed !== null && closed.until > now),
+      shut:
+        lanesOf(account).every((lane) => pauseOf({ pauses }, lane.id) !== null) ||
+        full ||
+        (closed !== null && closed.until > now),
       writtenAt: reading?.writtenAt ?? null,
       lastEnd,
       okAt: source.okAt,
@@ -121,10 +134,21 @@ export function startProber(parts: ProberParts): Prober {
     const here = installed();
     const [{ now, offsetMs }, facts] = await Promise.all([
       time(),
-      Promise.all(accounts.map(async (account): Promise<AccountFacts> => ({ snapshot: await gate.snapshot(account), source: await turns.state(account), costs: costs.rows(account) }))),
+      Promise.all(
+        accounts.map(async (account): Promise<AccountFacts> => ({
+          snapshot: await gate.snapshot(account),
+          source: await turns.state(account),
+          costs: costs.rows(account),
+        })),
+      ),
       Promise.all(config.lanes.map((lane) => keeper.hold(lane))),
     ]);
-    const lanes = Object.fromEntries(config.lanes.map((lane) => [lane.id, { installed: here[lane.id] ?? false, hold: keeper.lastHold(lane)?.why ?? null }]));
+    const lanes = Object.fromEntries(
+      config.lanes.map((lane) => [
+        lane.id,
+        { installed: here[lane.id] ?? false, hold: keeper.lastHold(lane)?.why ?? null },
+      ]),
+    );
     return limitsData(config, facts, lanes, now, offsetMs);
   }
 
@@ -148,11 +172,13 @@ export function startProber(parts: ProberParts): Prober {
     limits,
     async refresh() {
       const { now } = await time();
-      await Promise.all(accounts.map(async (account) => {
-        const first = lanesOf(account)[0];
-        if (first?.kind === 'codex') await lookAtCodex(first, now, true);
-        else if (first) await askedOf(first);
-      }));
+      await Promise.all(
+        accounts.map(async (account) => {
+          const first = lanesOf(account)[0];
+          if (first?.kind === 'codex') await lookAtCodex(first, now, true);
+          else if (first) await askedOf(first);
+        }),
+      );
       await costs.refresh();
       const data = await limits();
       picture(data);

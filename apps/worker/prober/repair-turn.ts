@@ -20,9 +20,15 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * @param environment of a dispatch that waits for it, else the daemon's
  * @param path of the login file
  */
-export async function repairTurn(lane: LaneConfig, environment: Readonly<Record<string, string | undefined>>, path: string, boundMs = BOUND_MS): Promise<RepairTurn> {
+export async function repairTurn(
+  lane: LaneConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+  path: string,
+  boundMs = BOUND_MS,
+): Promise<RepairTurn> {
   const adapter = adapterFor('claude');
-  if (basename(path) !== '.credentials.json') return { ran: false, why: `claude keeps no login in ${path}: name the one it does keep as claudeCredentials` };
+  if (basename(path) !== '.credentials.json')
+    return { ran: false, why: `claude keeps no login in ${path}: name the one it does keep as claudeCredentials` };
   const env = childEnvironment({
     submitted: captureEnvironment({ ...environment }, { names: lane.passEnv, values: {} }).env,
     lane,
@@ -45,12 +51,36 @@ export async function repairTurn(lane: LaneConfig, environment: Readonly<Record<
 
 function argvOf(lane: LaneConfig): string[] {
   const quiet = ['--disable-slash-commands', '--no-session-persistence', '--tools', '', '--strict-mcp-config'];
-  return ['-p', '--output-format', 'stream-json', '--verbose', '--model', lane.models.fast.model, '--system-prompt', 'Answer with the one word ok.', ...quiet];
+  return [
+    '-p',
+    '--output-format',
+    'stream-json',
+    '--verbose',
+    '--model',
+    lane.models.fast.model,
+    '--system-prompt',
+    'Answer with the one word ok.',
+    ...quiet,
+  ];
 }
 
-async function run(command: string, argv: string[], { env, cwd, boundMs }: { env: Record<string, string>; cwd: string; boundMs: number }): Promise<RepairTurn> {
+async function run(
+  command: string,
+  argv: string[],
+  { env, cwd, boundMs }: { env: Record<string, string>; cwd: string; boundMs: number },
+): Promise<RepairTurn> {
   // Detached and killed as a group only when it is late: a kill in the middle of a refresh would lose the new token.
-  const child = execa(command, argv, { env, extendEnv: false, cwd, input: 'ok', reject: false, detached: true, cleanup: false, maxBuffer: MOST_BYTES, encoding: 'buffer' });
+  const child = execa(command, argv, {
+    env,
+    extendEnv: false,
+    cwd,
+    input: 'ok',
+    reject: false,
+    detached: true,
+    cleanup: false,
+    maxBuffer: MOST_BYTES,
+    encoding: 'buffer',
+  });
   const end = (signal: NodeJS.Signals): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
@@ -68,12 +98,31 @@ async function run(command: string, argv: string[], { env, cwd, boundMs }: { env
   ];
   const answer = await child;
   timers.forEach(clearTimeout);
-  if (answer.code !== undefined && answer.exitCode === undefined) return { ran: false, why: `${command} could not be started (${answer.code})` };
+  if (answer.code !== undefined && answer.exitCode === undefined)
+    return { ran: false, why: `${command} could not be started (${answer.code})` };
   const reader = adapterFor('claude').reader();
   const signals = reader.out(answer.stdout);
   reader.err(answer.stderr);
-  const facts = { exitCode: answer.exitCode ?? null, signal: answer.signal ?? null, timedOut: late, silent: false, endedByUs: false, spawnError: null, cwdExists: true, now: 0, hostTimeZone: 'UTC', lastMessage: null, sessionError: null, check: null };
+  const facts = {
+    exitCode: answer.exitCode ?? null,
+    signal: answer.signal ?? null,
+    timedOut: late,
+    silent: false,
+    endedByUs: false,
+    spawnError: null,
+    cwdExists: true,
+    now: 0,
+    hostTimeZone: 'UTC',
+    lastMessage: null,
+    sessionError: null,
+    check: null,
+  };
   const reading = reader.finish(facts);
   const events = signals.flatMap((signal) => (signal.kind === 'rate-limit-event' ? [signal.info] : []));
-  return { ran: true, ok: reading.ok, why: reading.ok ? '' : `${reading.failure.class}: ${reading.failure.words.slice(0, 200)}`, events };
+  return {
+    ran: true,
+    ok: reading.ok,
+    why: reading.ok ? '' : `${reading.failure.class}: ${reading.failure.words.slice(0, 200)}`,
+    events,
+  };
 }

@@ -32,9 +32,9 @@ export type RepairParts = {
 };
 
 /**
- * Has a login renewed by the vendor's own CLI, once for all processes of this machine: with a single-use refresh token the
- * second of two renewers logs everybody out. The lock lies beside the login, since that is what there is one of; the CLI
- * itself must be able to write there, so who can't has the reason.
+ * Has a login renewed by the vendor's own CLI, once for all processes of this machine: with a single-use refresh token
+ * the second of two renewers logs everybody out. The lock lies beside the login, since that is what there is one of;
+ * the CLI itself must be able to write there, so who can't has the reason.
  *
  *   ──lock free──▶ look again ──renewed meanwhile──▶ done
  *        │              └──as it was──▶ one turn ──▶ look again ──renewed──▶ lock free, done
@@ -47,17 +47,27 @@ export async function repairLogin(path: string, stamp: string, parts: RepairPart
   const { clock, patienceMs = 120_000 } = parts;
   const until = clock() + patienceMs;
   const folder = await realFolder(path);
-  if (folder === null) return { kind: 'failed', why: `${dirname(path)} can not be written, so the CLI can not renew the login in it` };
+  if (folder === null)
+    return { kind: 'failed', why: `${dirname(path)} can not be written, so the CLI can not renew the login in it` };
   for (;;) {
     const lock = await take(join(folder, 'cmo-repair.lock'), { for: 'renewing the claude login' });
     if (lock.taken) return repairUnderLock(path, stamp, lock, parts);
     if (await isRenewed(path, stamp, clock())) return { kind: 'renewed' };
-    if (clock() > until) return { kind: 'failed', why: `process ${lock.owner.identity?.pid ?? 'unknown'} has been renewing it for too long` };
+    if (clock() > until)
+      return {
+        kind: 'failed',
+        why: `process ${lock.owner.identity?.pid ?? 'unknown'} has been renewing it for too long`,
+      };
     await delay(LOOK_MS);
   }
 }
 
-async function repairUnderLock(path: string, stamp: string, lock: HeldLock, { clock, turn, events, leastMs = LEAST_MS }: RepairParts): Promise<Repair> {
+async function repairUnderLock(
+  path: string,
+  stamp: string,
+  lock: HeldLock,
+  { clock, turn, events, leastMs = LEAST_MS }: RepairParts,
+): Promise<Repair> {
   const began = clock();
   if (await isRenewed(path, stamp, began)) {
     await lock.release();

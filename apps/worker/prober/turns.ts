@@ -24,11 +24,16 @@ export type Turn =
   | { taken: true; ok(): Promise<void>; dark(why: Dark, stamp: string | null): Promise<void> }
   | { taken: false; why: 'asking' | 'resting' | 'backing-off'; til: number };
 
-/** Who may ask a vendor for an account's usage: one process of all, once per rest, less and less often while it fails. */
+/**
+ * Who may ask a vendor for an account's usage: one process of all, once per rest, less and less often while it fails.
+ */
 export interface Turns {
   /** @param stamp which login would be asked with */
   take(account: string, restMs: number, stamp: string): Promise<Turn>;
-  /** Nobody could be asked here (no login, …). @param quietMs no word of it while another box had an answer within this time */
+  /**
+   * Nobody could be asked here (no login, …). @param quietMs no
+   * word of it while another box had an answer within this time
+   */
   note(account: string, why: Pick<Dark, 'reason' | 'detail'>, quietMs: number): Promise<void>;
   /** A source that nobody has to be asked for (files of this box) gave a number. */
   found(account: string): Promise<void>;
@@ -36,14 +41,25 @@ export interface Turns {
 }
 
 export function openTurns(redis: Redis, time: SharedTime): Turns {
-  type Reply = { taken: boolean; why: 'asking' | 'resting' | 'backing-off' | 'lost' | ''; til: number; failures: number };
-  const call = async (account: string, argument: object): Promise<Reply> => evaluateJson<Reply>(redis, operation, [keys.probe(account)], argument);
+  type Reply = {
+    taken: boolean;
+    why: 'asking' | 'resting' | 'backing-off' | 'lost' | '';
+    til: number;
+    failures: number;
+  };
+  const call = async (account: string, argument: object): Promise<Reply> =>
+    evaluateJson<Reply>(redis, operation, [keys.probe(account)], argument);
   return {
     async take(account, restMs, stamp) {
       const { now } = await time();
       const mine = randomUUID();
       const reply = await call(account, { op: 'take', now, mine, lease: LEASE_MS, rest: restMs, stamp });
-      if (!reply.taken) return { taken: false, why: reply.why === 'asking' || reply.why === 'backing-off' ? reply.why : 'resting', til: reply.til };
+      if (!reply.taken)
+        return {
+          taken: false,
+          why: reply.why === 'asking' || reply.why === 'backing-off' ? reply.why : 'resting',
+          til: reply.til,
+        };
       const after = async (op: string, more: (at: number) => object): Promise<void> => {
         const at = (await time()).now;
         await call(account, { op, now: at, mine, ...more(at) });
@@ -51,7 +67,13 @@ export function openTurns(redis: Redis, time: SharedTime): Turns {
       return {
         taken: true,
         ok: () => after('ok', () => ({ til: now + restMs })),
-        dark: (why, refused) => after('dark', (at) => ({ til: at + backOffMs(why, reply.failures), reason: why.reason, detail: why.detail, stamp: refused ?? undefined })),
+        dark: (why, refused) =>
+          after('dark', (at) => ({
+            til: at + backOffMs(why, reply.failures),
+            reason: why.reason,
+            detail: why.detail,
+            stamp: refused ?? undefined,
+          })),
       };
     },
     async note(account, { reason, detail }, quietMs) {
@@ -67,7 +89,10 @@ export function openTurns(redis: Redis, time: SharedTime): Turns {
       return {
         okAt: number(okAt),
         til: number(til),
-        dark: reason === undefined ? null : { reason: reason as DarkReason, detail: detail ?? '', since: Number(since ?? 0) },
+        dark:
+          reason === undefined
+            ? null
+            : { reason: reason as DarkReason, detail: detail ?? '', since: Number(since ?? 0) },
       };
     },
   };

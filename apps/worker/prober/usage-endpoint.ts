@@ -13,14 +13,25 @@ export function usageUrlOf(lane: LaneConfig): { ok: true; url: string } | { ok: 
   const said = lane.usageUrl ?? (base === undefined ? null : urlOn(base));
   if (said === null) {
     const endpoint = endpointOf(lane);
-    return endpoint === null ? { ok: true, url: `${OFFICIAL}${PATH}` } : { ok: false, why: `lanes.${lane.id}.env leads its CLI to ${endpoint.host}, which has no subscription's windows` };
+    return endpoint === null
+      ? { ok: true, url: `${OFFICIAL}${PATH}` }
+      : {
+          ok: false,
+          why: `lanes.${lane.id}.env leads its CLI to ${endpoint.host}, which has no subscription's windows`,
+        };
   }
   // It is sent a login's token: as careful as with an endpoint of the CLI itself.
   const url = URL.canParse(said) ? new URL(said) : null;
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return { ok: false, why: `the usage url of lane ${lane.id} is no http address` };
-  const loopback = url.hostname === 'localhost' || /^127(?:\.\d{1,3}){3}$/.test(url.hostname) || url.hostname === '[::1]';
-  if (loopback || (url.protocol === 'https:' && (url.origin === OFFICIAL || lane.allowEndpoint))) return { ok: true, url: url.href };
-  return { ok: false, why: `the usage of lane ${lane.id} would be asked of ${url.host}: that needs https, and lanes.${lane.id}.allowEndpoint` };
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return { ok: false, why: `the usage url of lane ${lane.id} is no http address` };
+  const loopback =
+    url.hostname === 'localhost' || /^127(?:\.\d{1,3}){3}$/.test(url.hostname) || url.hostname === '[::1]';
+  if (loopback || (url.protocol === 'https:' && (url.origin === OFFICIAL || lane.allowEndpoint)))
+    return { ok: true, url: url.href };
+  return {
+    ok: false,
+    why: `the usage of lane ${lane.id} would be asked of ${url.host}: that needs https, and lanes.${lane.id}.allowEndpoint`,
+  };
 }
 
 function urlOn(base: string): string {
@@ -31,7 +42,13 @@ function urlOn(base: string): string {
 export async function askUsage(url: string, token: string, timeoutMs = TIMEOUT_MS): Promise<UsageAnswer> {
   try {
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}`, 'anthropic-beta': 'oauth-2025-04-20', 'anthropic-version': '2023-06-01', accept: 'application/json', 'user-agent': `cmo/${VERSION}` },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'anthropic-beta': 'oauth-2025-04-20',
+        'anthropic-version': '2023-06-01',
+        accept: 'application/json',
+        'user-agent': `cmo/${VERSION}`,
+      },
       // A redirect would carry the token to wherever it leads.
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),

@@ -1,7 +1,21 @@
 import * as z from 'zod/mini';
 import { NUMBERS } from '../bounds.js';
 import type { Candidate, Decision, DecisionFactors, LaneFacts } from '../decision.js';
-import { band, byName, flag, independence, instant, length, maybe, orNull, role, text, tier, within, type Same } from './words.js';
+import {
+  band,
+  byName,
+  flag,
+  independence,
+  instant,
+  length,
+  maybe,
+  orNull,
+  role,
+  text,
+  tier,
+  within,
+  type Same,
+} from './words.js';
 
 /** What is known of a lane when it is decided; the `limits` of `cmo explain decision`. */
 export const laneFactsSchema = z.object({

@@ -4,15 +4,42 @@ import { ERRORS, type ErrorBody, type ErrorCode } from '../errors.js';
 import type { ShownProgress } from '../progress.js';
 import { attemptSchema, usageSchema } from './attempt.js';
 import { receiptLineSchema } from './receipt.js';
-import { byName, count, dispatchId, flag, independence, instant, maybe, ms, orNull, state, text, type Same } from './words.js';
+import {
+  byName,
+  count,
+  dispatchId,
+  flag,
+  independence,
+  instant,
+  maybe,
+  ms,
+  orNull,
+  state,
+  text,
+  type Same,
+} from './words.js';
 
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
 /** What stands in `error`, wherever one is told. */
-export const errorSchema = z.object({ code: z.enum(CODES), message: text, details: maybe(z.array(text)), fix: text, retryAfter: maybe(orNull(instant)) });
+export const errorSchema = z.object({
+  code: z.enum(CODES),
+  message: text,
+  details: maybe(z.array(text)),
+  fix: text,
+  retryAfter: maybe(orNull(instant)),
+});
 export const errorIsRight: Same<z.infer<typeof errorSchema>, ErrorBody> = true;
 
-const progressSchema = z.object({ session: orNull(text), steps: count, tools: byName(count), toolsRunning: count, outputTokens: count, beside: maybe(z.array(text)), silentMs: ms });
+const progressSchema = z.object({
+  session: orNull(text),
+  steps: count,
+  tools: byName(count),
+  toolsRunning: count,
+  outputTokens: count,
+  beside: maybe(z.array(text)),
+  silentMs: ms,
+});
 export const progressIsRight: Same<z.infer<typeof progressSchema>, ShownProgress> = true;
 
 /** What run, wait and result print of one dispatch. */
@@ -52,4 +79,3 @@ export const envelopeSchema = z.object({
   error: maybe(errorSchema),
 });
 export const envelopeIsRight: Same<z.infer<typeof envelopeSchema>, Envelope> = true;
-

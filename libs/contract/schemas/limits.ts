@@ -6,12 +6,28 @@ import { count, flag, instant, ms, orNull, text, windowKind, type Same } from '.
 const percent = z.number();
 const points = z.number();
 
-const overageSchema = z.object({ enabled: flag, inUse: orNull(flag), unlimited: flag, balance: orNull(text), usedPercent: orNull(percent) });
+const overageSchema = z.object({
+  enabled: flag,
+  inUse: orNull(flag),
+  unlimited: flag,
+  balance: orNull(text),
+  usedPercent: orNull(percent),
+});
 export const overageIsRight: Same<z.infer<typeof overageSchema>, Overage> = true;
 
 const accountSchema = z.object({
   account: text,
-  lanes: z.array(z.object({ id: text, vendor: text, kind: z.enum(['codex', 'claude']), command: text, installed: flag, endpoint: orNull(text), hold: orNull(text) })),
+  lanes: z.array(
+    z.object({
+      id: text,
+      vendor: text,
+      kind: z.enum(['codex', 'claude']),
+      command: text,
+      installed: flag,
+      endpoint: orNull(text),
+      hold: orNull(text),
+    }),
+  ),
   windows: z.array(
     z.object({
       id: text,

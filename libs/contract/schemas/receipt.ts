@@ -3,7 +3,27 @@ import { NUMBERS } from '../bounds.js';
 import type { AttemptReceipt, DispatchReceipt } from '../receipt.js';
 import { usageSchema } from './attempt.js';
 import { decisionSchema } from './decision.js';
-import { access, attemptId, byName, count, dispatchId, endState, failureClass, flag, independence, instant, length, maybe, ms, orNull, outcome, role, text, within, type Same } from './words.js';
+import {
+  access,
+  attemptId,
+  byName,
+  count,
+  dispatchId,
+  endState,
+  failureClass,
+  flag,
+  independence,
+  instant,
+  length,
+  maybe,
+  ms,
+  orNull,
+  outcome,
+  role,
+  text,
+  within,
+  type Same,
+} from './words.js';
 
 const diffStat = z.object({ head: text, files: count, insertions: count, deletions: count, untracked: count });
 

@@ -2,7 +2,20 @@ import * as z from 'zod/mini';
 import { BOUNDS, NUMBERS } from '../bounds.js';
 import { MOMENT_FORM } from '../moment.js';
 import type { DispatchRequest } from '../request.js';
-import { attemptId, batchName, dispatchClass, dispatchId, flag, length, maybe, orNull, role, within, word, type Same } from './words.js';
+import {
+  attemptId,
+  batchName,
+  dispatchClass,
+  dispatchId,
+  flag,
+  length,
+  maybe,
+  orNull,
+  role,
+  within,
+  word,
+  type Same,
+} from './words.js';
 
 /** An ISO time with its zone, or a duration that begins now. */
 const moment = z.string().check(z.maxLength(64), z.regex(MOMENT_FORM));
@@ -47,5 +60,11 @@ export const requestSchema = z.strictObject({
 });
 export const requestIsRight: Same<z.infer<typeof requestSchema>, DispatchRequest> = true;
 
-/** The body of POST /v1/dispatches: all of them are recorded, or none. `once`: a key for the whole of it, as the header Idempotency-Key. */
-export const submitSchema = z.strictObject({ once: maybe(word.check(z.maxLength(BOUNDS.once))), dispatches: z.array(requestSchema).check(z.minLength(1), z.maxLength(BOUNDS.dispatches)) });
+/**
+ * The body of POST /v1/dispatches: all of them are recorded, or none.
+ * `once`: a key for the whole of it, as the header Idempotency-Key.
+ */
+export const submitSchema = z.strictObject({
+  once: maybe(word.check(z.maxLength(BOUNDS.once))),
+  dispatches: z.array(requestSchema).check(z.minLength(1), z.maxLength(BOUNDS.dispatches)),
+});

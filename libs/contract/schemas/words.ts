@@ -1,12 +1,32 @@
 import * as z from 'zod/mini';
 import { BOUNDS, type NumberRule } from '../bounds.js';
 import { BATCH_NAME, DISPATCH_ID } from '../ids.js';
-import { ACCESSES, BANDS, CLASSES, FAILURE_CLASSES, INDEPENDENCE, LENGTHS, OUTCOMES, ROLES, STATES, TIERS, WINDOW_KINDS, END_STATES } from '../words.js';
+import {
+  ACCESSES,
+  BANDS,
+  CLASSES,
+  FAILURE_CLASSES,
+  INDEPENDENCE,
+  LENGTHS,
+  OUTCOMES,
+  ROLES,
+  STATES,
+  TIERS,
+  WINDOW_KINDS,
+  END_STATES,
+} from '../words.js';
 
-/** The pieces that the schemas share. Nothing of this folder stands in what the CLI loads eagerly: zod costs each start of it. */
+/**
+ * The pieces that the schemas share. Nothing of this folder stands
+ * in what the CLI loads eagerly: zod costs each start of it.
+ */
 
 /** Holds when both types say the same, optional members too; a schema that drifts from its type does not compile. */
-export type Same<A, B> = [A, KeysOf<A>] extends [B, KeysOf<B>] ? ([B, KeysOf<B>] extends [A, KeysOf<A>] ? true : never) : never;
+export type Same<A, B> = [A, KeysOf<A>] extends [B, KeysOf<B>]
+  ? [B, KeysOf<B>] extends [A, KeysOf<A>]
+    ? true
+    : never
+  : never;
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
 export const role = z.enum(ROLES);

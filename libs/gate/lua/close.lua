@@ -5,8 +5,8 @@
 --   └────────────────────────── the canary succeeds ◀──────────────────────────────────────┤
 --               a refusal, the canary's or another's: closed again, bound grown ◀──────────┤
 --               the canary ends in any other way: the next one goes first ◀────────────────┘
--- Only the canary opens: a run that began before the refusal, or whose place as canary a later refusal took, opens nothing
--- by its success. Call both while the attempt's reservation is still in flight.
+-- Only the canary opens: a run that began before the refusal, or whose place as canary a later refusal took, opens
+-- nothing by its success. Call both while the attempt's reservation is still in flight.
 --
 -- Two runs refused by the same window close it once: while it is closed a further refusal may only state a later reset.
 -- c = { til? (stated reset), reason, bounds = { ms, … } }

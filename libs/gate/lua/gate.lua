@@ -10,9 +10,10 @@
 --       settling   ended at `at`; its points stay until a reading written after `at`, or the window's reset
 --       estimated  settling past its ceiling: still counts, shown apart
 -- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
--- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal; one canary goes first when `til` is past. `holder`
--- is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
--- `flags`: { refused = 1 somebody was refused since the last wake, ended = when a run of ours ended last, closings, asserted,
+-- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal; one canary goes first when
+-- `til` is past. `holder` is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
+-- `flags`: { refused = 1 somebody was refused since the last wake,
+-- ended = when a run of ours ended last, closings, asserted,
 --   history = which history of writes this data belongs to (`history()`), historyAt = since when }
 
 local function clock()
@@ -21,8 +22,8 @@ local function clock()
 end
 local now = clock()
 
--- Another one begins with each start of a server, and with each replica that takes over: either may know less than was acknowledged.
--- Half a microsecond; nil where it isn't told.
+-- Another one begins with each start of a server, and with each replica that takes over: either may know less than was
+-- acknowledged. Half a microsecond; nil where it isn't told.
 local function history() return string.match(redis.call('INFO', 'replication') or '', 'master_replid:(%x+)') end
 
 local G = { meter = KEYS[1], res = KEYS[2], lease = KEYS[3], sum = KEYS[4], closed = KEYS[5], flags = KEYS[6] }
@@ -33,7 +34,8 @@ local function load(id)
   return nil
 end
 
--- Whole and not negative: HINCRBY fails at a fraction in the middle of a script, and what was written before stays written.
+-- Whole and not negative: HINCRBY fails at a fraction in the
+-- middle of a script, and what was written before stays written.
 local function whole(cost)
   local out = {}
   for w, c in pairs(cost) do out[w] = math.max(math.ceil(c), 0) end
@@ -98,8 +100,8 @@ local function settle(id, r, ceiling)
   leave_canary(id)
 end
 
--- Takes the points of the windows in `of` off an ended reservation. Without points left in a window that the meter knows
--- it is gone: what it holds of windows that nobody reports would else stay for ever.
+-- Takes the points of the windows in `of` off an ended reservation. Without points left in a window that the meter
+-- knows it is gone: what it holds of windows that nobody reports would else stay for ever.
 local function take_off(id, r, of, windows)
   local left = false
   for w, c in pairs(r.cost) do
@@ -137,7 +139,8 @@ local function sweep(ceiling)
 end
 
 -- A window whose reset has passed counts as unused, and what ended before that reset belongs to the old one. Runs in
--- flight, and those that ended after the reset but before anybody noticed it, keep their points: the new window is charged.
+-- flight, and those that ended after the reset but before anybody
+-- noticed it, keep their points: the new window is charged.
 local function roll()
   local rolled = nil
   local windows = {}
@@ -166,8 +169,8 @@ local function roll()
   return windows, rolled ~= nil
 end
 
--- What time alone has changed. Wants `a.ceiling`, `a.channel`, `a.account`; whoever was refused hears of the room it made.
--- Returns the windows.
+-- What time alone has changed. Wants `a.ceiling`, `a.channel`, `a.account`; whoever was refused hears of the room it
+-- made. Returns the windows.
 local function catch_up(a)
   local freed = sweep(a.ceiling)
   local windows, rolled = roll()

@@ -1,6 +1,7 @@
--- lend: while an agent only waits for one that it sent itself, its slot is another's; its points stay spoken for. Taking it back
--- asks nobody: the agent is at work already, so for a while there may be one more than there are slots, and then nobody is admitted.
--- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, lent, id? | node? (all of this node's) }. Reply: how many changed.
+-- lend: while an agent only waits for one that it sent itself, its slot is another's; its points stay spoken for.
+-- Taking it back asks nobody: the agent is at work already, so for a while there may be one more than there are slots,
+-- and then nobody is admitted. KEYS 1-6 the gate's. ARGV[1] JSON { account,
+-- channel, lent, id? | node? (all of this node's) }. Reply: how many changed.
 local a = cjson.decode(ARGV[1])
 local changed = 0
 

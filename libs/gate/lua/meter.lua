@@ -1,6 +1,7 @@
 -- meter: a reading of the account's windows. Ends what settled before it was written, and wakes.
 -- KEYS 1-6 the gate's.
--- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind, scope? } }, at, readAt, source, plan?, reached?, overage?, partial, ceiling }
+-- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind,
+-- scope? } }, at, readAt, source, plan?, reached?, overage?, partial, ceiling }
 --   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their last value, and what settles in them.
 --   reached { flag, resetsAt? }: the vendor's word that the account is closed. overage: JSON for readers only.
 -- Reply: 1 taken, 0 older than what is known (it changes nothing).

@@ -1,5 +1,6 @@
 -- recount: proves the sums against the raw reservations, mends them, and says by how much they were off.
--- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, ceiling }. Reply JSON { field -> difference } (empty: they were right).
+-- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, ceiling }.
+-- Reply JSON { field -> difference } (empty: they were right).
 local a = cjson.decode(ARGV[1])
 catch_up(a)
 local right = {}

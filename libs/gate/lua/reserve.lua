@@ -2,7 +2,8 @@
 -- KEYS 1-6 the gate's, 7 the queue's waiting counts, 8 what persons have said (libs/gate/control.ts).
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
 --   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, account, channel, dry? }
--- Reply JSON: { ok = true, cost, canary } or { ok = false, reason, window?, til?, bare, event? = { event, until? | closing? } }.
+-- Reply JSON: { ok = true, cost, canary } or { ok = false, reason,
+-- window?, til?, bare, event? = { event, until? | closing? } }.
 --   window: whose room is short; for `closed`, `paused` and `drained` the reason that was given. til: when asking again can help.
 --   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
@@ -20,9 +21,10 @@ if held and in_flight(held) and not a.dry then
   return cjson.encode({ ok = true, cost = held.cost, canary = held.canary or false })
 end
 
--- A Redis that was restarted, and a replica that took over, may know less than was acknowledged: live nodes assert their runs first.
--- Where one node has this Redis to itself, its word that it has done so (`asserted`) ends the grace at once.
--- LASTSAVE is the server's start until something is saved, and costs nothing; the uptime is asked only when it is recent.
+-- A Redis that was restarted, and a replica that took over, may know less than was acknowledged: live nodes assert
+-- their runs first. Where one node has this Redis to itself, its word that it has done so (`asserted`) ends the grace
+-- at once. LASTSAVE is the server's start until something is saved,
+-- and costs nothing; the uptime is asked only when it is recent.
 if a.grace > 0 then
   local saved = redis.call('LASTSAVE')
   local flags = redis.call('HMGET', G.flags, 'asserted', 'history', 'historyAt')

@@ -1,6 +1,7 @@
 -- snapshot: what a reader may know of an account, at one instant, from the raw reservations.
 -- KEYS 1-6 the gate's, 7 what persons have said. ARGV[1] JSON { account, channel, ceiling }.
--- Reply JSON { now, meter = { field -> value }, closed = {…}, flags = {…}, sums = {…}, reservations = { id -> JSON }, control = { field -> value } }.
+-- Reply JSON { now, meter = { field -> value }, closed = {…}, flags = {…},
+-- sums = {…}, reservations = { id -> JSON }, control = { field -> value } }.
 local a = cjson.decode(ARGV[1])
 catch_up(a)
 local function hash(key)

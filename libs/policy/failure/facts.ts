@@ -29,7 +29,14 @@ export type Channel = {
   rejected: RejectedWindow | null;
 };
 
-export const SILENT_CHANNEL: Channel = { standing: 'none', words: [], kinds: [], status: null, resetsAt: null, rejected: null };
+export const SILENT_CHANNEL: Channel = {
+  standing: 'none',
+  words: [],
+  kinds: [],
+  status: null,
+  resetsAt: null,
+  rejected: null,
+};
 
 /** Everything the classifier may know of a run. */
 export type RunFacts = {
@@ -61,7 +68,9 @@ export type RunFacts = {
   spoke: boolean;
   /** Every command of the turn died in the CLI's own sandbox. */
   sandboxBroken: boolean;
-  /** Key source that the CLI named at its start and that we refused: the run would bill, or has billed, another account. */
+  /**
+   * Key source that the CLI named at its start and that we refused: the run would bill, or has billed, another account.
+   */
   foreignBilling: string | null;
   /** Bytes of output, when it passed the total cap and the rest was not read. */
   flooded: number | null;

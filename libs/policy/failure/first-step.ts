@@ -2,8 +2,8 @@ import type { FailureClass } from '#contract';
 import type { FirstStep } from './facts.js';
 
 /**
- * First step per class, for access read or a start that failed, with attempts left and another lane free. What follows it,
- * and what a writer may do, is nextStep's.
+ * First step per class, for access read or a start that failed, with attempts left and another lane free. What follows
+ * it, and what a writer may do, is nextStep's.
  */
 const STEPS: Record<FailureClass, Exclude<FirstStep, 'none'>> = {
   rate_limit: 'switch',

@@ -2,10 +2,10 @@ import type { FailureClass } from '#contract';
 import type { VendorCli } from './facts.js';
 
 /**
- * The vendors' machine words, in snake case: `assistant.error`, `api_error_type`, `terminal_reason` and `subtype` of claude;
- * `codex_error_info` of the session file, `type` and `code` of an error body of codex. Words that leave the class open
- * (`unknown`, `other`, `api_error`, `invalid_request_error`, `rate_limit` which both limits carry) are not here on purpose:
- * the sentence or the status decides then, and only where neither does, OPEN_KINDS.
+ * The vendors' machine words, in snake case: `assistant.error`, `api_error_type`, `terminal_reason` and `subtype` of
+ * claude; `codex_error_info` of the session file, `type` and `code` of an error body of codex. Words that leave the
+ * class open (`unknown`, `other`, `api_error`, `invalid_request_error`, `rate_limit` which both limits carry) are not
+ * here on purpose: the sentence or the status decides then, and only where neither does, OPEN_KINDS.
  */
 const KINDS: Record<VendorCli, Record<string, FailureClass>> = {
   claude: {
@@ -69,7 +69,12 @@ const OPEN_KINDS: Record<string, FailureClass> = {
 };
 
 /** Words that name what failed on the way; their status says more, else it was the connection. */
-const ON_THE_WAY = new Set(['http_connection_failed', 'response_stream_connection_failed', 'response_stream_disconnected', 'response_too_many_failed_attempts']);
+const ON_THE_WAY = new Set([
+  'http_connection_failed',
+  'response_stream_connection_failed',
+  'response_stream_disconnected',
+  'response_too_many_failed_attempts',
+]);
 
 export function kindClass(kinds: readonly string[], cli: VendorCli): FailureClass | null {
   return firstIn(KINDS[cli], kinds);

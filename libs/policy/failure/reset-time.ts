@@ -17,14 +17,18 @@ const STALE_MS = 35 * DAY;
 export type ResetContext = {
   now: number;
   hostTimeZone: string;
-  /** codex leaves the date out only on the very day, claude within the next 24 hours. Nearer than tomorrow's it is over. */
+  /**
+   * codex leaves the date out only on the very day, claude within the next 24 hours. Nearer than tomorrow's it is over.
+   */
   bareClockIsToday?: boolean;
 };
 
 /** Colour codes of a terminal: the CLIs paint their sentences, in JSON as well. */
 const COLOUR = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 
-/** No colours, straight quotes, one kind of dot and dash, plain blanks: the generations differ in nothing else so often. */
+/**
+ * No colours, straight quotes, one kind of dot and dash, plain blanks: the generations differ in nothing else so often.
+ */
 export function plainText(text: string): string {
   return text
     .replace(COLOUR, '')
@@ -61,7 +65,8 @@ export function statedReset(text: string, context: ResetContext): number | null 
   const length = windowLength(plain);
   const machine = machineReset(plain, context.now);
   if (machine !== null) return believable(machine, context.now, length) ? machine : null;
-  const anchor = /\b(?:resets?|resetting|try again|retry|available(?: again)?|wait|until|back)\b(?:[\s:]+(?:on|at|in|after|until|by|is|time|for))*[\s:]+(?=\S)/gi;
+  const anchor =
+    /\b(?:resets?|resetting|try again|retry|available(?: again)?|wait|until|back)\b(?:[\s:]+(?:on|at|in|after|until|by|is|time|for))*[\s:]+(?=\S)/gi;
   for (const match of plain.matchAll(anchor)) {
     const relative = /\b(?:in|after|wait|for)[\s:]+$/i.test(match[0]);
     const spoken = spokenTime(plain.slice(match.index + match[0].length), relative);
@@ -73,9 +78,12 @@ export function statedReset(text: string, context: ResetContext): number | null 
 
 /** `…|1795151700`, `"resets_at":1777936568`, `resets_in_seconds: 13872`, `retry-after: 60`. */
 function machineReset(text: string, now: number): number | null {
-  const epoch = /\|\s*(\d{10}(?:\d{3})?)\b/.exec(text)?.[1] ?? /\bresets?_?at"?\s*[:=]\s*"?(\d{10}(?:\d{3})?)\b/i.exec(text)?.[1];
+  const epoch =
+    /\|\s*(\d{10}(?:\d{3})?)\b/.exec(text)?.[1] ?? /\bresets?_?at"?\s*[:=]\s*"?(\d{10}(?:\d{3})?)\b/i.exec(text)?.[1];
   if (epoch !== undefined) return Number(epoch) * (epoch.length === 10 ? 1000 : 1);
-  const seconds = /\bresets?_(?:in|after)_seconds"?\s*[:=]\s*(\d{1,9})\b/i.exec(text)?.[1] ?? /\bretry[-_]after"?\s*[:=]\s*(\d{1,6})\b/i.exec(text)?.[1];
+  const seconds =
+    /\bresets?_(?:in|after)_seconds"?\s*[:=]\s*(\d{1,9})\b/i.exec(text)?.[1] ??
+    /\bretry[-_]after"?\s*[:=]\s*(\d{1,6})\b/i.exec(text)?.[1];
   return seconds === undefined ? null : now + Number(seconds) * 1000;
 }
 
@@ -92,16 +100,28 @@ function dateInstant(spoken: SpokenTime & { kind: 'date' }, zone: Zone, length: 
   const years = spoken.year === null ? [thisYear - 1, thisYear, thisYear + 1] : [spoken.year];
   const instants = years
     .filter((year) => new Date(Date.UTC(year, spoken.month - 1, spoken.day)).getUTCDate() === spoken.day)
-    .map((year) => lastIn(zone.instantsOf({ ...spoken.clock, year, month: spoken.month, day: spoken.day }), now, length));
+    .map((year) =>
+      lastIn(zone.instantsOf({ ...spoken.clock, year, month: spoken.month, day: spoken.day }), now, length),
+    );
   const nearest = instants.sort((a, b) => Math.abs(a - now) - Math.abs(b - now))[0];
   return nearest !== undefined && believable(nearest, now, length) ? nearest : null;
 }
 
-function clockInstant(spoken: SpokenTime & { kind: 'clock' }, zone: Zone, length: number, { now, bareClockIsToday }: ResetContext): number | null {
+function clockInstant(
+  spoken: SpokenTime & { kind: 'clock' },
+  zone: Zone,
+  length: number,
+  { now, bareClockIsToday }: ResetContext,
+): number | null {
   const today = zone.wallAt(now);
   const on = (offset: number): number => {
     const date = new Date(Date.UTC(today.year, today.month - 1, today.day + offset));
-    const wall = { ...spoken.clock, year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+    const wall = {
+      ...spoken.clock,
+      year: date.getUTCFullYear(),
+      month: date.getUTCMonth() + 1,
+      day: date.getUTCDate(),
+    };
     return lastIn(zone.instantsOf(wall), now, length);
   };
   const within = (instant: number) => (believable(instant, now, length) ? instant : null);

@@ -31,17 +31,31 @@ const CLOCK = String.raw`(?:(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?\s*([ap])\.?\s?m\
 const JOIN = String.raw`(?:\s*,)?\s*(?:(?:at|um|às|as|à|a las|alle|kl\.?)\s+)?`;
 const MONTH_WORD = String.raw`([A-Za-zÀ-ÿ]{3,10})\.?`;
 
-const MONTH_FIRST = new RegExp(String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?${MONTH_WORD}\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`, 'i');
-const DAY_FIRST = new RegExp(String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?(\d{1,2})(?:st|nd|rd|th|\.|º)?\s+(?:(?:de|of)\s+)?${MONTH_WORD}(?:,?\s+(?:de\s+)?(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`, 'i');
+const MONTH_FIRST = new RegExp(
+  String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?${MONTH_WORD}\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`,
+  'i',
+);
+const DAY_FIRST = new RegExp(
+  String.raw`^(?:[A-Za-z]{3,9}\.?,?\s+)?(\d{1,2})(?:st|nd|rd|th|\.|º)?\s+(?:(?:de|of)\s+)?${MONTH_WORD}(?:,?\s+(?:de\s+)?(\d{4})(?!\d|:))?(?:${JOIN}${CLOCK})?`,
+  'i',
+);
 /** Year first: ISO, and the numeric dates of the locales that write so (`2026/11/22 12:00`, `2026年11月22日 12:00`). */
-const ISO = /^(\d{4})\s?[-/年]\s?(\d{1,2})\s?[-/月]\s?(\d{1,2})日?(?:(?:T|,?\s?)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?!\s*[ap]\.?m)\s*(Z\b|[+-]\d{2}:?\d{2})?)?/i;
-const CLOCK_ONLY = new RegExp(`^(?:(today|tomorrow|[A-Za-z]{3,9}day|sun|mon|tue|wed|thu|fri|sat)\\.?,?\\s+(?:at\\s+)?)?${CLOCK}(?:\\s+(today|tomorrow))?`, 'i');
-const AFTER = /^(?:about |around |~)?((?:\d{1,6}(?:\.\d{1,3})?\s*(?:weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|w|d|h|m|s)(?![a-z])[\s,]*(?:and\s+)?){1,5})/i;
+const ISO =
+  /^(\d{4})\s?[-/年]\s?(\d{1,2})\s?[-/月]\s?(\d{1,2})日?(?:(?:T|,?\s?)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?!\s*[ap]\.?m)\s*(Z\b|[+-]\d{2}:?\d{2})?)?/i;
+const CLOCK_ONLY = new RegExp(
+  `^(?:(today|tomorrow|[A-Za-z]{3,9}day|sun|mon|tue|wed|thu|fri|sat)\\.?,?\\s+(?:at\\s+)?)?${CLOCK}(?:\\s+(today|tomorrow))?`,
+  'i',
+);
+const AFTER =
+  /^(?:about |around |~)?((?:\d{1,6}(?:\.\d{1,3})?\s*(?:weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|w|d|h|m|s)(?![a-z])[\s,]*(?:and\s+)?){1,5})/i;
 
 /** `2:30:00` and `2:30` after "in": hours first, as a clock has them. */
 const COUNTDOWN = /^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?!\s*[ap]\.?m|[\d:])/i;
 
-/** @param text begins where the time should stand. @param relative whether a bare duration is meant (after "in", "after"). */
+/**
+ * @param text begins where the time should stand. @param relative
+ * whether a bare duration is meant (after "in", "after").
+ */
 export function spokenTime(text: string, relative: boolean): SpokenTime | null {
   return (relative ? after(text) : null) ?? iso(text) ?? dated(text) ?? clockOnly(text);
 }
@@ -49,7 +63,11 @@ export function spokenTime(text: string, relative: boolean): SpokenTime | null {
 function after(text: string): SpokenTime | null {
   if (/^(?:less than|under) (?:a|one|1) minute\b/i.test(text)) return { kind: 'after', ms: 60_000 };
   const countdown = COUNTDOWN.exec(text);
-  if (countdown) return { kind: 'after', ms: (Number(countdown[1]) * 3600 + Number(countdown[2]) * 60 + Number(countdown[3] ?? 0)) * 1000 };
+  if (countdown)
+    return {
+      kind: 'after',
+      ms: (Number(countdown[1]) * 3600 + Number(countdown[2]) * 60 + Number(countdown[3] ?? 0)) * 1000,
+    };
   const run = AFTER.exec(text.replace(/^(?:an?|one)\s+(?=(?:week|day|hour|minute|second)\b)/i, '1 '))?.[1];
   if (run === undefined) return null;
   let ms = 0;
@@ -79,7 +97,13 @@ function dated(text: string): SpokenTime | null {
     if (!match || month === 0) continue;
     const clock = clockOf(match.slice(4)) ?? (hasClock(match.slice(4)) ? null : { hour: 0, minute: 0, second: 0 });
     if (!clock) return null;
-    return dateOf(match[3] === undefined ? null : Number(match[3]), month, Number(match[dayAt]), clock, zoneAfter(text.slice(match[0].length)));
+    return dateOf(
+      match[3] === undefined ? null : Number(match[3]),
+      month,
+      Number(match[dayAt]),
+      clock,
+      zoneAfter(text.slice(match[0].length)),
+    );
   }
   return null;
 }
@@ -103,12 +127,17 @@ function clockOnly(text: string): SpokenTime | null {
 function zoneAfter(rest: string): string | null {
   const bracket = /^\s*\(\s*([^()]{1,60}?)\s*\)/.exec(rest)?.[1];
   if (bracket !== undefined) return /^(?:in|every|about|local)\b/i.test(bracket) ? null : bracket;
-  const bare = /^\s*(UTC|GMT|Z)\b(?![+-]\d)/i.exec(rest)?.[1] ?? /^\s*((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)(?!\d)/i.exec(rest)?.[1];
+  const bare =
+    /^\s*(UTC|GMT|Z)\b(?![+-]\d)/i.exec(rest)?.[1] ??
+    /^\s*((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)(?!\d)/i.exec(rest)?.[1];
   return bare ?? null;
 }
 
 function monthOf(word: string): number {
-  const plain = word.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase();
+  const plain = word
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase();
   return MONTHS.findIndex((names) => names.some((name) => plain.startsWith(name))) + 1;
 }
 
@@ -131,6 +160,7 @@ function validClock(hour: number, minute: number, second: number): Clock | null 
 
 function dateOf(year: number | null, month: number, day: number, clock: Clock, zone: string | null): SpokenTime | null {
   const longest = new Date(Date.UTC(year ?? 2028, month, 0)).getUTCDate();
-  if (month < 1 || month > 12 || day < 1 || day > longest || (year !== null && (year < 2000 || year > 2200))) return null;
+  if (month < 1 || month > 12 || day < 1 || day > longest || (year !== null && (year < 2000 || year > 2200)))
+    return null;
   return { kind: 'date', year, month, day, clock, zone };
 }

@@ -69,14 +69,23 @@ function named(name: string): Zone | null {
     const part: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
     for (const { type, value } of format.formatToParts(new Date(instant))) part[type] = value;
     const number = (type: Intl.DateTimeFormatPartTypes) => Number(part[type] ?? 0);
-    return { year: number('year'), month: number('month'), day: number('day'), hour: number('hour'), minute: number('minute'), second: number('second') };
+    return {
+      year: number('year'),
+      month: number('month'),
+      day: number('day'),
+      hour: number('hour'),
+      minute: number('minute'),
+      second: number('second'),
+    };
   };
   const offsetAt = (instant: number) => utc(wallAt(instant)) - Math.floor(instant / 1000) * 1000;
   const instantsOf = (wall: Wall): number[] => {
     const guess = utc(wall);
     const before = offsetAt(guess - DAY);
     const after = offsetAt(guess + DAY);
-    const found = [...new Set([guess - before, guess - after])].filter((instant) => utc(wallAt(instant)) === guess).sort((a, b) => a - b);
+    const found = [...new Set([guess - before, guess - after])]
+      .filter((instant) => utc(wallAt(instant)) === guess)
+      .sort((a, b) => a - b);
     return found.length > 0 ? found : [guess - before];
   };
   return { wallAt, instantsOf };

@@ -1,5 +1,5 @@
--- behind: a waiting dispatch stands behind another attempt that works in its folder, or does no more. Changes nothing else.
--- KEYS 1 the record. ARGV[1] JSON { k, id, attempt, holder? }
+-- behind: a waiting dispatch stands behind another attempt that works in its folder, or does no more. Changes nothing
+-- else. KEYS 1 the record. ARGV[1] JSON { k, id, attempt, holder? }
 -- Reply 1 noted, 0 it does not wait as that attempt any more.
 local a = cjson.decode(ARGV[1])
 local rec = redis.call('HMGET', KEYS[1], 'state', 'attempt')

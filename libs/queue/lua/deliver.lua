@@ -5,16 +5,16 @@
 --   next = { state, event, fields, leaves? }, cancelled = { fields }, close? = { til?, reason, bounds }, success?,
 --   drift? = { lane, most, bounds } (its CLI wrote nothing that is understood) }
 -- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
--- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the box
--- slept) was refused or has spent all the same; a repeated delivery finds neither.
+-- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the
+-- box slept) was refused or has spent all the same; a repeated delivery finds neither.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include close
 --@include record
 local rid = a.id .. '.' .. a.attempt
 
--- One unreadable run may be a fault of that run; several in a row on a lane are another version of its CLI, and every further
--- run is spent for nothing. Returns whether that closed the account.
+-- One unreadable run may be a fault of that run; several in a row on a lane are another version of its CLI, and every
+-- further run is spent for nothing. Returns whether that closed the account.
 local function drift_streak(id, drift, answered)
   if answered then redis.call('HDEL', G.flags, 'drift:' .. answered) end
   if not drift or redis.call('HINCRBY', G.flags, 'drift:' .. drift.lane, 1) < drift.most then return false end

@@ -1,5 +1,5 @@
--- forget: ended records that are kept no longer go, with their texts and what lists them. Never one that lives, whose line is
--- owed still, or whose `once` key is still known: sent again it would run again.
+-- forget: ended records that are kept no longer go, with their texts and what lists them. Never one that lives, whose
+-- line is owed still, or whose `once` key is still known: sent again it would run again.
 -- KEYS 1 the first record. ARGV[1] JSON { k, ids, before (of their end, ms), blobs = { kinds } }
 -- Reply JSON: the ids that are gone ([] as {}).
 local a = cjson.decode(ARGV[1])

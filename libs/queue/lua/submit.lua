@@ -3,7 +3,8 @@
 -- KEYS 1 the first record (for routing only).
 -- ARGV[1] JSON { k, lookIn, blobs = { kinds }, records = [{ id, state, class, flow, batch?, labels = { label }?,
 --   once? = { key, body (digest of the task) }, retryOf?, fields = { name -> string } }] }
--- Reply JSON { records = [{ id, new, tag }] } in the order sent, or { conflict = { key, id } }: that key belongs to another task.
+-- Reply JSON { records = [{ id, new, tag }] } in the order sent, or
+-- { conflict = { key, id } }: that key belongs to another task.
 local a = cjson.decode(ARGV[1])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

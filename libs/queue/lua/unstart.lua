@@ -1,7 +1,7 @@
 -- unstart: the record says running here, but nothing was started (no folder, or its claim was voided): back to
 -- queued with the same attempt. No line is owed, whatever the access.
--- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, account, lookIn, cancelled = { name -> string } }
--- Reply 1 done, 0 the record says something else by now.
+-- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, account, lookIn, cancelled = { name -> string
+-- } } Reply 1 done, 0 the record says something else by now.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record

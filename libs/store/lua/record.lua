@@ -15,8 +15,8 @@ local ONCE_KEPT = 7 * 24 * 3600 * 1000
 
 local function set(value) return value and value ~= '' end
 
--- Of a waiting record in its queue. Tiers are counted while anything waits there, also what is not due yet: a bind never
--- raises a cost. The class counts only what could start now: what is not due must not open the held-back place.
+-- Of a waiting record in its queue. Tiers are counted while anything waits there, also what is not due yet: a bind
+-- never raises a cost. The class counts only what could start now: what is not due must not open the held-back place.
 -- Returns how many of that tier wait now.
 local function count_waiting(state, queue, tier, class, notBefore, sign)
   if not set(queue) then return 0 end
@@ -94,8 +94,8 @@ local function tell(id, event, attempt, state)
 end
 
 -- Start-time fair queueing: a tag per flow (batch or project), one virtual time per band, so that 250 jobs of one
--- flow don't stand in front of the next flow's first. Interactive work has the band below all other. A band has room for more
--- than a million starts of one flow; whatever comes after stands at its end, in the order in which it came.
+-- flow don't stand in front of the next flow's first. Interactive work has the band below all other. A band has room
+-- for more than a million starts of one flow; whatever comes after stands at its end, in the order in which it came.
 local BAND = { interactive = { v = 'v:i', base = 1, top = 500000 }, other = { v = 'v:o', base = 500001, top = 2097151 } }
 
 local function fair_tag(class, flow)
@@ -115,8 +115,8 @@ local function fair_started(class, tag)
   if tag > v then redis.call('HSET', a.k.fair, band.v, tag) end
 end
 
--- When nothing lives any more all tags begin again. Not while something runs: a re-route keeps its tag, and one of the old
--- count would then stand behind everything new.
+-- When nothing lives any more all tags begin again. Not while something runs: a re-route keeps its tag, and one of the
+-- old count would then stand behind everything new.
 local function fair_reset_if_idle()
   for state in pairs(LIVE) do
     if redis.call('ZCARD', a.k.state .. state) > 0 then return end

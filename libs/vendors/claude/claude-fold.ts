@@ -4,7 +4,17 @@ import type { RunProgress, StreamSignal } from '../adapter.js';
 import { PARTIAL_MAX, ToolBook, partialOf, type EventFold, type Folded } from '../event-fold.js';
 import { countOf, isObject, listOf, member, numberOf, sessionId, textOf, type JsonObject } from '../json.js';
 import { TextTail } from '../text-tail.js';
-import { failedResult, isRefusal, rawError, retryOf, retryWords, syntheticError, unfinishedChannel, type Retry, type SyntheticError } from './error-facts.js';
+import {
+  failedResult,
+  isRefusal,
+  rawError,
+  retryOf,
+  retryWords,
+  syntheticError,
+  unfinishedChannel,
+  type Retry,
+  type SyntheticError,
+} from './error-facts.js';
 
 /** The tool by which the CLI takes a schema answer: not an act. */
 const ANSWER_TOOL = 'StructuredOutput';
@@ -50,22 +60,39 @@ export class ClaudeFold implements EventFold {
   }
 
   progress(): RunProgress {
-    return { session: this.session, model: this.model, cliVersion: this.cliVersion, steps: this.steps.size, ...this.book.counts(), outputTokens: this.outputTokens };
+    return {
+      session: this.session,
+      model: this.model,
+      cliVersion: this.cliVersion,
+      steps: this.steps.size,
+      ...this.book.counts(),
+      outputTokens: this.outputTokens,
+    };
   }
 
   folded(): Folded {
     const { result } = this;
     const structured = result?.['structured_output'];
     const said = textOf(result?.['result']) ?? '';
-    const failed = result !== null && (isFailed(result) || (this.synthetic !== null && (said.trim() === '' || said === this.synthetic.words)));
+    const failed =
+      result !== null &&
+      (isFailed(result) || (this.synthetic !== null && (said.trim() === '' || said === this.synthetic.words)));
     const terminal = result === null ? null : failed ? 'failed' : 'completed';
     return {
       terminal,
       text: terminal === 'completed' ? (said.trim() === '' ? this.text : said) : null,
       ...(terminal === 'completed' && structured !== undefined ? { structured } : {}),
       usage: result === null ? null : usageOf(result['usage'], failed),
-      partial: terminal === 'completed' ? partialOf(said) : partialOf([this.text, this.draft.text()].filter((text) => text.trim() !== '').join('\n\n')),
-      channel: result === null ? unfinishedChannel(this.synthetic, this.retry, this.limit) : failed ? failedResult(result, this.synthetic, this.limit) : SILENT_CHANNEL,
+      partial:
+        terminal === 'completed'
+          ? partialOf(said)
+          : partialOf([this.text, this.draft.text()].filter((text) => text.trim() !== '').join('\n\n')),
+      channel:
+        result === null
+          ? unfinishedChannel(this.synthetic, this.retry, this.limit)
+          : failed
+            ? failedResult(result, this.synthetic, this.limit)
+            : SILENT_CHANNEL,
       toolCalls: this.book.calls,
       acted: this.book.acted,
       spoke: this.spoke,
@@ -109,7 +136,8 @@ export class ClaudeFold implements EventFold {
       this.foreignBilling = source;
       return [{ kind: 'progress' }, { kind: 'foreign-billing', source }];
     }
-    if (event['subtype'] !== 'api_retry') return WAITING.has(textOf(event['subtype']) ?? '') ? [] : [{ kind: 'progress' }];
+    if (event['subtype'] !== 'api_retry')
+      return WAITING.has(textOf(event['subtype']) ?? '') ? [] : [{ kind: 'progress' }];
     this.retry = retryOf(event);
     if (!isRefusal(this.retry) || this.refusalTold) return [];
     this.refusalTold = true;
@@ -126,7 +154,8 @@ export class ClaudeFold implements EventFold {
         if (main) this.draft.clear();
         break;
       case 'content_block_start':
-        if (member(member(raw, 'content_block'), 'type') === 'tool_use') this.book.announced(textOf(member(member(raw, 'content_block'), 'name')));
+        if (member(member(raw, 'content_block'), 'type') === 'tool_use')
+          this.book.announced(textOf(member(member(raw, 'content_block'), 'name')));
         break;
       case 'content_block_delta': {
         this.moved();
@@ -146,7 +175,9 @@ export class ClaudeFold implements EventFold {
     const message = event['message'];
     const content = member(message, 'content');
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
-    const text = blocks.map((block) => (member(block, 'type') === 'text' ? (textOf(member(block, 'text')) ?? '') : '')).join('');
+    const text = blocks
+      .map((block) => (member(block, 'type') === 'text' ? (textOf(member(block, 'text')) ?? '') : ''))
+      .join('');
     const error = syntheticError(event, text);
     if (error) {
       this.synthetic = error;
@@ -157,7 +188,8 @@ export class ClaudeFold implements EventFold {
     this.moved();
     this.countStep(textOf(event['request_id']) ?? textOf(member(message, 'id')));
     for (const block of blocks) {
-      if (member(block, 'type') === 'tool_use') this.book.started(textOf(member(block, 'id')), textOf(member(block, 'name')) ?? 'unknown');
+      if (member(block, 'type') === 'tool_use')
+        this.book.started(textOf(member(block, 'id')), textOf(member(block, 'name')) ?? 'unknown');
     }
     if (event['parent_tool_use_id'] == null && text !== '') this.mainText(text, textOf(member(message, 'id')));
     return [{ kind: 'progress' }];
@@ -183,22 +215,44 @@ export class ClaudeFold implements EventFold {
   }
 
   private resulted(event: JsonObject): StreamSignal[] {
-    const artefact = this.result !== null && !isFailed(this.result) && isFailed(event) && countOf(event['num_turns']) === 0 && countOf(event['duration_api_ms']) === 0 && numberOf(event['api_error_status']) === null;
+    const artefact =
+      this.result !== null &&
+      !isFailed(this.result) &&
+      isFailed(event) &&
+      countOf(event['num_turns']) === 0 &&
+      countOf(event['duration_api_ms']) === 0 &&
+      numberOf(event['api_error_status']) === null;
     if (!artefact) this.result = event;
     return [{ kind: 'final' }];
   }
 }
 
-/** `subtype` is "success" on API errors, and `is_error` false on a spent turn limit of older versions and on a refusal: all must be clear of it. */
+/**
+ * `subtype` is "success" on API errors, and `is_error` false on a spent
+ * turn limit of older versions and on a refusal: all must be clear of it.
+ */
 function isFailed(result: JsonObject): boolean {
-  return result['is_error'] === true || result['is_error'] === 'true' || (textOf(result['subtype']) ?? '').startsWith('error') || result['stop_reason'] === 'refusal';
+  return (
+    result['is_error'] === true ||
+    result['is_error'] === 'true' ||
+    (textOf(result['subtype']) ?? '').startsWith('error') ||
+    result['stop_reason'] === 'refusal'
+  );
 }
 
-/** Every prompt token once: what was sent, written to the cache, and read from it. Zeros of a refused request mean "none known". */
+/**
+ * Every prompt token once: what was sent, written to the cache, and
+ * read from it. Zeros of a refused request mean "none known".
+ */
 function usageOf(usage: unknown, failed: boolean): Usage {
   if (!isObject(usage)) return null;
-  const known = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].some((name) => numberOf(usage[name]) !== null);
-  const inputTokens = countOf(usage['input_tokens']) + countOf(usage['cache_creation_input_tokens']) + countOf(usage['cache_read_input_tokens']);
+  const known = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].some(
+    (name) => numberOf(usage[name]) !== null,
+  );
+  const inputTokens =
+    countOf(usage['input_tokens']) +
+    countOf(usage['cache_creation_input_tokens']) +
+    countOf(usage['cache_read_input_tokens']);
   const outputTokens = countOf(usage['output_tokens']);
   return known && !(failed && inputTokens + outputTokens === 0) ? { inputTokens, outputTokens } : null;
 }

@@ -1,7 +1,10 @@
 import { SILENT_CHANNEL, type Channel, type RejectedWindow } from '#policy/failure/index';
 import { isObject, listOf, member, numberOf, snakeCase, textOf, type JsonObject } from '../json.js';
 
-/** The assistant line that the CLI makes up itself when the API refused: model `<synthetic>`, an `error` word, the sentence as text. */
+/**
+ * The assistant line that the CLI makes up itself when the API refused:
+ * model `<synthetic>`, an `error` word, the sentence as text.
+ */
 export type SyntheticError = { kind: string | null; type: string | null; status: number | null; words: string };
 
 /** The last `api_retry` that nothing but waiting followed. */
@@ -22,13 +25,23 @@ export function retryWords({ status, kind }: Retry): string {
 export function syntheticError(event: JsonObject, text: string): SyntheticError | null {
   const kind = textOf(event['error']);
   if (kind === null && event['is_api_error_message'] !== true) return null;
-  return { kind, type: textOf(event['api_error_type']) ?? textOf(event['api_error']), status: numberOf(event['api_error_status']), words: text };
+  return {
+    kind,
+    type: textOf(event['api_error_type']) ?? textOf(event['api_error']),
+    status: numberOf(event['api_error_status']),
+    words: text,
+  };
 }
 
 /** An API error body printed as a line of its own: `{"type":"error","error":{"type","message"}}`. */
 export function rawError(event: JsonObject): SyntheticError {
   const error = event['error'];
-  return { kind: null, type: textOf(member(error, 'type')), status: numberOf(event['status']), words: textOf(member(error, 'message')) ?? textOf(error) ?? textOf(event['message']) ?? '' };
+  return {
+    kind: null,
+    type: textOf(member(error, 'type')),
+    status: numberOf(event['status']),
+    words: textOf(member(error, 'message')) ?? textOf(error) ?? textOf(event['message']) ?? '',
+  };
 }
 
 /** The failure channel of a result event that is an error. `subtype` says "success" on most of them. */
@@ -36,8 +49,20 @@ export function failedResult(result: JsonObject, synthetic: SyntheticError | nul
   const subtype = textOf(result['subtype']);
   // A refusal that is no error has the model's own words for its text: they are no evidence of anything else.
   const ownWords = result['stop_reason'] === 'refusal' && result['is_error'] === false;
-  const words = [ownWords ? null : textOf(result['result']), ...listOf(result['errors']).map(errorWords), synthetic?.words ?? null].filter((text) => text !== null && text.trim() !== '') as string[];
-  const kinds = [synthetic?.kind, textOf(result['api_error_type']), textOf(result['api_error']), synthetic?.type, subtype === 'success' ? null : subtype, textOf(result['terminal_reason']), textOf(result['stop_reason'])];
+  const words = [
+    ownWords ? null : textOf(result['result']),
+    ...listOf(result['errors']).map(errorWords),
+    synthetic?.words ?? null,
+  ].filter((text) => text !== null && text.trim() !== '') as string[];
+  const kinds = [
+    synthetic?.kind,
+    textOf(result['api_error_type']),
+    textOf(result['api_error']),
+    synthetic?.type,
+    subtype === 'success' ? null : subtype,
+    textOf(result['terminal_reason']),
+    textOf(result['stop_reason']),
+  ];
   return {
     standing: 'final',
     words,
@@ -53,9 +78,24 @@ export function unfinishedChannel(synthetic: SyntheticError | null, retry: Retry
   const rejected = rejectedWindow(limit);
   if (synthetic) {
     const kinds = [synthetic.kind, synthetic.type].filter((kind) => kind !== null).map(snakeCase);
-    return { standing: 'pending', words: [synthetic.words], kinds, status: synthetic.status ?? statusIn([synthetic.words]), resetsAt: null, rejected };
+    return {
+      standing: 'pending',
+      words: [synthetic.words],
+      kinds,
+      status: synthetic.status ?? statusIn([synthetic.words]),
+      resetsAt: null,
+      rejected,
+    };
   }
-  if (retry) return { standing: 'retrying', words: [retryWords(retry)], kinds: retry.kind === null ? [] : [snakeCase(retry.kind)], status: retry.status, resetsAt: null, rejected };
+  if (retry)
+    return {
+      standing: 'retrying',
+      words: [retryWords(retry)],
+      kinds: retry.kind === null ? [] : [snakeCase(retry.kind)],
+      status: retry.status,
+      resetsAt: null,
+      rejected,
+    };
   return rejected ? { ...SILENT_CHANNEL, standing: 'pending', rejected } : SILENT_CHANNEL;
 }
 
@@ -65,10 +105,17 @@ export function unfinishedChannel(synthetic: SyntheticError | null, retry: Retry
 export function rejectedWindow(info: unknown): RejectedWindow | null {
   if (member(info, 'status') !== 'rejected') return null;
   const windows = member(info, 'unifiedWindows');
-  const named = isObject(windows) ? Object.entries(windows).filter(([, window]) => member(window, 'status') === 'rejected') : [];
-  const found: RejectedWindow[] = named.map(([type, window]) => ({ type, resetsAt: epochMs(member(window, 'resetsAt')) }));
+  const named = isObject(windows)
+    ? Object.entries(windows).filter(([, window]) => member(window, 'status') === 'rejected')
+    : [];
+  const found: RejectedWindow[] = named.map(([type, window]) => ({
+    type,
+    resetsAt: epochMs(member(window, 'resetsAt')),
+  }));
   found.push({ type: textOf(member(info, 'rateLimitType')), resetsAt: epochMs(member(info, 'resetsAt')) });
-  return found.reduce((last, next) => ((next.resetsAt ?? 0) > (last.resetsAt ?? 0) || (last.type === null && last.resetsAt === null) ? next : last));
+  return found.reduce((last, next) =>
+    (next.resetsAt ?? 0) > (last.resetsAt ?? 0) || (last.type === null && last.resetsAt === null) ? next : last,
+  );
 }
 
 function epochMs(value: unknown): number | null {

@@ -11,6 +11,9 @@ export const claude: VendorAdapter = {
   argv: claudeArgv,
   env: CLAUDE_ENV,
   envFor: claudeEnv,
-  reader: (options) => (options?.mode === 'text' ? new TextReader('claude', options) : new StreamReader('claude', new ClaudeFold(), options)),
+  reader: (options) =>
+    options?.mode === 'text'
+      ? new TextReader('claude', options)
+      : new StreamReader('claude', new ClaudeFold(), options),
   hasSession: hasClaudeSession,
 };

@@ -17,7 +17,14 @@ export function renderClaude(event: JsonObject): RenderedLine[] {
       return blocksOf(event).flatMap(toolResult);
     case 'rate_limit_event': {
       const status = textOf(member(event['rate_limit_info'], 'status'));
-      return status === null || status === 'allowed' ? [] : [rendered('note', `quota: ${status} (${textOf(member(event['rate_limit_info'], 'rateLimitType')) ?? 'window'})`)];
+      return status === null || status === 'allowed'
+        ? []
+        : [
+            rendered(
+              'note',
+              `quota: ${status} (${textOf(member(event['rate_limit_info'], 'rateLimitType')) ?? 'window'})`,
+            ),
+          ];
     }
     case 'result':
       return [result(event)];
@@ -31,9 +38,19 @@ export function renderClaude(event: JsonObject): RenderedLine[] {
 function system(event: JsonObject): RenderedLine[] {
   switch (event['subtype']) {
     case 'init':
-      return [rendered('note', `session ${textOf(event['session_id']) ?? '?'}, ${textOf(event['model']) ?? 'model unknown'}, claude ${textOf(event['claude_code_version']) ?? '?'}`)];
+      return [
+        rendered(
+          'note',
+          `session ${textOf(event['session_id']) ?? '?'}, ${textOf(event['model']) ?? 'model unknown'}, claude ${textOf(event['claude_code_version']) ?? '?'}`,
+        ),
+      ];
     case 'api_retry':
-      return [rendered('note', `retries: ${textOf(event['error']) ?? 'unknown'}${numberOf(event['error_status']) === null ? '' : ` (${String(event['error_status'])})`}`)];
+      return [
+        rendered(
+          'note',
+          `retries: ${textOf(event['error']) ?? 'unknown'}${numberOf(event['error_status']) === null ? '' : ` (${String(event['error_status'])})`}`,
+        ),
+      ];
     case 'status':
       return [];
     default:
@@ -62,16 +79,27 @@ function assistant(event: JsonObject): RenderedLine[] {
 
 function toolUse(name: string, input: unknown): RenderedLine {
   if (name === 'Bash') return rendered('command', `$ ${textOf(member(input, 'command')) ?? ''}`);
-  const path = textOf(member(input, 'file_path')) ?? textOf(member(input, 'notebook_path')) ?? textOf(member(input, 'path'));
+  const path =
+    textOf(member(input, 'file_path')) ?? textOf(member(input, 'notebook_path')) ?? textOf(member(input, 'path'));
   if (EDITS.has(name)) return rendered('edit', `${name === 'Write' ? 'write' : 'change'} ${path ?? '?'}`);
-  const about = path ?? textOf(member(input, 'pattern')) ?? textOf(member(input, 'query')) ?? textOf(member(input, 'url')) ?? textOf(member(input, 'description'));
+  const about =
+    path ??
+    textOf(member(input, 'pattern')) ??
+    textOf(member(input, 'query')) ??
+    textOf(member(input, 'url')) ??
+    textOf(member(input, 'description'));
   return rendered('tool', about === null || name === ANSWER_TOOL ? name : `${name} ${about}`);
 }
 
 function toolResult(block: unknown): RenderedLine[] {
   if (member(block, 'type') !== 'tool_result') return [];
   const content = member(block, 'content');
-  const text = typeof content === 'string' ? content : listOf(content).map((part) => textOf(member(part, 'text')) ?? '').join('');
+  const text =
+    typeof content === 'string'
+      ? content
+      : listOf(content)
+          .map((part) => textOf(member(part, 'text')) ?? '')
+          .join('');
   const failed = member(block, 'is_error') === true;
   const said = outputEnd(text);
   return failed || said !== '' ? [rendered(failed ? 'error' : 'result', said === '' ? 'failed' : said)] : [];
@@ -79,7 +107,10 @@ function toolResult(block: unknown): RenderedLine[] {
 
 function result(event: JsonObject): RenderedLine {
   const usage = event['usage'];
-  const input = countOf(member(usage, 'input_tokens')) + countOf(member(usage, 'cache_creation_input_tokens')) + countOf(member(usage, 'cache_read_input_tokens'));
+  const input =
+    countOf(member(usage, 'input_tokens')) +
+    countOf(member(usage, 'cache_creation_input_tokens')) +
+    countOf(member(usage, 'cache_read_input_tokens'));
   const failed = event['is_error'] === true || (textOf(event['subtype']) ?? '').startsWith('error');
   if (failed) return rendered('error', textOf(event['result']) ?? textOf(event['subtype']) ?? 'it failed');
   return rendered('result', `done: ${tokensText(input, countOf(member(usage, 'output_tokens')))}`);

@@ -13,6 +13,7 @@ export function codexArgv(input: ArgvInput): string[] {
   if (files.schema !== null) common.push('--output-schema', files.schema);
   common.push('--output-last-message', files.lastMessage);
   const free = '--dangerously-bypass-approvals-and-sandbox';
-  if (resume !== null) return ['exec', 'resume', ...common, ...(bypass ? [free] : ['-c', `sandbox_mode="${sandbox}"`]), resume, '-'];
+  if (resume !== null)
+    return ['exec', 'resume', ...common, ...(bypass ? [free] : ['-c', `sandbox_mode="${sandbox}"`]), resume, '-'];
   return ['exec', '-', ...common, ...(bypass ? [free] : ['--sandbox', sandbox]), '-C', cwd];
 }

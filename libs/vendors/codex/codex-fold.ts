@@ -7,7 +7,14 @@ import { codexChannel, isRefusal, isRetrying } from './error-facts.js';
 import { LEGACY_TOOLS } from './legacy.js';
 import { SandboxWatch } from './sandbox-watch.js';
 
-const TOOL_ITEMS = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'collab_tool_call', 'web_search', 'dynamic_tool_call']);
+const TOOL_ITEMS = new Set([
+  'command_execution',
+  'file_change',
+  'mcp_tool_call',
+  'collab_tool_call',
+  'web_search',
+  'dynamic_tool_call',
+]);
 const ANSWER_ITEMS = new Set(['agent_message', 'assistant_message']);
 
 /**
@@ -57,7 +64,14 @@ export class CodexFold implements EventFold {
   }
 
   progress(): RunProgress {
-    return { session: this.session, model: this.model, cliVersion: null, steps: this.steps, ...this.book.counts(), outputTokens: this.usage?.outputTokens ?? 0 };
+    return {
+      session: this.session,
+      model: this.model,
+      cliVersion: null,
+      steps: this.steps,
+      ...this.book.counts(),
+      outputTokens: this.usage?.outputTokens ?? 0,
+    };
   }
 
   folded(exit: ExitFacts): Folded {
@@ -82,7 +96,9 @@ export class CodexFold implements EventFold {
     if (this.terminal === 'failed') return codexChannel('final', this.failure ?? this.pending ?? '', sessionError, now);
     if (this.pending !== null) return codexChannel('pending', this.pending, sessionError, now);
     if (this.retrying !== null) return codexChannel('retrying', this.retrying, sessionError, now);
-    return sessionError === null || sessionError === undefined ? SILENT_CHANNEL : codexChannel('pending', '', sessionError, now);
+    return sessionError === null || sessionError === undefined
+      ? SILENT_CHANNEL
+      : codexChannel('pending', '', sessionError, now);
   }
 
   private sessionSignal(value: unknown): StreamSignal[] {
@@ -111,7 +127,10 @@ export class CodexFold implements EventFold {
     else this.pending = message;
     const refused = isRefusal(message) && !this.refusalTold;
     if (refused) this.refusalTold = true;
-    return [...(waits ? [] : [{ kind: 'progress' } as const]), ...(refused ? [{ kind: 'refused', words: message.slice(0, 500) } as const] : [])];
+    return [
+      ...(waits ? [] : [{ kind: 'progress' } as const]),
+      ...(refused ? [{ kind: 'refused', words: message.slice(0, 500) } as const] : []),
+    ];
   }
 
   private item(item: JsonObject, event: 'item.started' | 'item.updated' | 'item.completed'): StreamSignal[] {
@@ -126,7 +145,13 @@ export class CodexFold implements EventFold {
       if (!done || id === null || !this.book.isOpen(id)) this.book.started(id, type);
       if (done) this.book.finished(id);
     }
-    if (type === 'command_execution' && done) this.sandbox.command(textOf(item['command']) ?? '', textOf(item['aggregated_output']) ?? '', numberOf(item['exit_code']), textOf(item['status']));
+    if (type === 'command_execution' && done)
+      this.sandbox.command(
+        textOf(item['command']) ?? '',
+        textOf(item['aggregated_output']) ?? '',
+        numberOf(item['exit_code']),
+        textOf(item['status']),
+      );
     return [{ kind: 'progress' }];
   }
 
@@ -176,7 +201,13 @@ export class CodexFold implements EventFold {
           const id = textOf(msg['call_id']);
           if (LEGACY_TOOLS[type] === 'begin') this.book.started(id, type.replace(/_begin$/, ''));
           else this.book.finished(id);
-          if (type === 'exec_command_end') this.sandbox.command('', `${textOf(msg['stdout']) ?? ''}${textOf(msg['stderr']) ?? ''}`, numberOf(msg['exit_code']), null);
+          if (type === 'exec_command_end')
+            this.sandbox.command(
+              '',
+              `${textOf(msg['stdout']) ?? ''}${textOf(msg['stderr']) ?? ''}`,
+              numberOf(msg['exit_code']),
+              null,
+            );
         }
         return [{ kind: 'progress' }];
     }
@@ -189,6 +220,7 @@ function messageOf(value: unknown): string | null {
 
 /** `input_tokens` holds the cached ones, `output_tokens` the reasoning: neither is added again. */
 function usageOf(usage: unknown): Usage {
-  if (!isObject(usage) || (numberOf(usage['input_tokens']) === null && numberOf(usage['output_tokens']) === null)) return null;
+  if (!isObject(usage) || (numberOf(usage['input_tokens']) === null && numberOf(usage['output_tokens']) === null))
+    return null;
   return { inputTokens: countOf(usage['input_tokens']), outputTokens: countOf(usage['output_tokens']) };
 }

@@ -17,7 +17,12 @@ export function isRefusal(message: string): boolean {
  * The failure channel: the message of the last error, which may be a raw JSON body, and the kind that the session file
  * has for it. The kind is a word, or an object of one word and an HTTP status.
  */
-export function codexChannel(standing: Exclude<Channel['standing'], 'none'>, message: string, sessionError: unknown, now: number): Channel {
+export function codexChannel(
+  standing: Exclude<Channel['standing'], 'none'>,
+  message: string,
+  sessionError: unknown,
+  now: number,
+): Channel {
   const detail = isRetrying(message) ? (/\((.*)\)\s*$/s.exec(message)?.[1] ?? message) : message;
   const info = infoOf(sessionError);
   const body = bodyOf(detail);
@@ -36,12 +41,23 @@ function infoOf(info: unknown): { kinds: string[]; status: number | null } {
   const [entry] = isObject(info) ? Object.entries(info) : [];
   if (!entry) return { kinds: [], status: null };
   const [kind, value] = entry;
-  return { kinds: [snakeCase(kind)], status: numberOf(member(value, 'http_status_code')) ?? numberOf(member(value, 'httpStatusCode')) };
+  return {
+    kinds: [snakeCase(kind)],
+    status: numberOf(member(value, 'http_status_code')) ?? numberOf(member(value, 'httpStatusCode')),
+  };
 }
 
-type Body = { message: string | null; kinds: string[]; status: number | null; resetsAt: number | null; resetsInMs: number | null };
+type Body = {
+  message: string | null;
+  kinds: string[];
+  status: number | null;
+  resetsAt: number | null;
+  resetsInMs: number | null;
+};
 
-/** `{"error":{"type","code","message",…},"status"}`, bare or after a prefix ("unexpected status 400 Bad Request: {…}"). */
+/**
+ * `{"error":{"type","code","message",…},"status"}`, bare or after a prefix ("unexpected status 400 Bad Request: {…}").
+ */
 function bodyOf(text: string): Body {
   const none: Body = { message: null, kinds: [], status: null, resetsAt: null, resetsInMs: null };
   const start = text.indexOf('{');

@@ -11,6 +11,7 @@ export const codex: VendorAdapter = {
   argv: codexArgv,
   env: CODEX_ENV,
   envFor: () => ({ ...CODEX_ENV }),
-  reader: (options) => (options?.mode === 'text' ? new TextReader('codex', options) : new StreamReader('codex', new CodexFold(), options)),
+  reader: (options) =>
+    options?.mode === 'text' ? new TextReader('codex', options) : new StreamReader('codex', new CodexFold(), options),
   hasSession: hasCodexSession,
 };

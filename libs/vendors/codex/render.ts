@@ -18,7 +18,12 @@ export function renderCodex(event: JsonObject): RenderedLine[] {
     case 'item.updated':
       return [];
     case 'turn.completed':
-      return [rendered('result', `done: ${tokensText(countOf(member(event['usage'], 'input_tokens')), countOf(member(event['usage'], 'output_tokens')))}`)];
+      return [
+        rendered(
+          'result',
+          `done: ${tokensText(countOf(member(event['usage'], 'input_tokens')), countOf(member(event['usage'], 'output_tokens')))}`,
+        ),
+      ];
     case 'turn.failed':
       return [rendered('error', textOf(member(event['error'], 'message')) ?? 'the turn failed')];
     case 'error':
@@ -57,7 +62,9 @@ function completed(item: JsonObject): RenderedLine[] {
     case 'command_execution':
       return [commandEnd(numberOf(item['exit_code']), textOf(item['aggregated_output']) ?? '')];
     case 'file_change':
-      return listOf(item['changes']).map((change) => rendered('edit', `${textOf(member(change, 'kind')) ?? 'change'} ${textOf(member(change, 'path')) ?? '?'}`));
+      return listOf(item['changes']).map((change) =>
+        rendered('edit', `${textOf(member(change, 'kind')) ?? 'change'} ${textOf(member(change, 'path')) ?? '?'}`),
+      );
     case 'web_search':
       return [rendered('tool', `searches the web: ${textOf(item['query']) ?? ''}`)];
     case 'mcp_tool_call':
@@ -66,7 +73,14 @@ function completed(item: JsonObject): RenderedLine[] {
       return [rendered('error', textOf(item['message']) ?? 'an error')];
     case 'todo_list':
     case 'plan':
-      return [rendered('note', `plan: ${listOf(item['items']).map((one) => `${member(one, 'completed') === true ? '[x]' : '[ ]'} ${textOf(member(one, 'text')) ?? ''}`).join(' ')}`)];
+      return [
+        rendered(
+          'note',
+          `plan: ${listOf(item['items'])
+            .map((one) => `${member(one, 'completed') === true ? '[x]' : '[ ]'} ${textOf(member(one, 'text')) ?? ''}`)
+            .join(' ')}`,
+        ),
+      ];
     default:
       return [rendered('note', kindOf(item))];
   }
@@ -88,7 +102,9 @@ function renderLegacy(msg: JsonObject): RenderedLine[] {
     case 'exec_command_end':
       return [commandEnd(numberOf(msg['exit_code']), `${textOf(msg['stdout']) ?? ''}${textOf(msg['stderr']) ?? ''}`)];
     case 'patch_apply_begin':
-      return Object.keys(isObject(msg['changes']) ? msg['changes'] : {}).map((path) => rendered('edit', `change ${path}`));
+      return Object.keys(isObject(msg['changes']) ? msg['changes'] : {}).map((path) =>
+        rendered('edit', `change ${path}`),
+      );
     case 'error':
     case 'stream_error':
       return [troubled(textOf(msg['message']) ?? 'an error')];

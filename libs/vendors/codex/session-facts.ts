@@ -16,8 +16,8 @@ const HEAD_MAX = 512 * 1024;
 const FOLDERS_MAX = 1000;
 
 /**
- * Finds the session file of a thread under `<root>/YYYY/MM/DD` (newest day first; the day is the box's local date, and a
- * resumed thread keeps its old file) and reads the machine-readable kind of its failure.
+ * Finds the session file of a thread under `<root>/YYYY/MM/DD` (newest day first; the day is the box's local date, and
+ * a resumed thread keeps its old file) and reads the machine-readable kind of its failure.
  * @param root `$CODEX_HOME/sessions` @param since start of the attempt, ms: an older turn's error is not this one's
  * @returns null when there is no such file or it can't be read; never throws
  */
@@ -64,7 +64,10 @@ async function findFile(root: string, ending: string): Promise<string | null> {
 }
 
 async function newestFirst(folder: string): Promise<string[]> {
-  return (await names(folder)).filter((name) => /^\d{2,4}$/.test(name)).sort().reverse();
+  return (await names(folder))
+    .filter((name) => /^\d{2,4}$/.test(name))
+    .sort()
+    .reverse();
 }
 
 async function names(folder: string): Promise<string[]> {

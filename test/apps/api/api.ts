@@ -46,7 +46,12 @@ export type TestApi = {
   close(): Promise<void>;
 };
 
-const NO_LIMITS: LimitsData = { node: 'test-node', writtenAt: new Date(0).toISOString(), pressure: { tight: 65, critical: 85, exhausted: 95 }, accounts: [] };
+const NO_LIMITS: LimitsData = {
+  node: 'test-node',
+  writtenAt: new Date(0).toISOString(),
+  pressure: { tight: 65, critical: 85, exhausted: 95 },
+  accounts: [],
+};
 
 export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Promise<TestApi> {
   const server = await startRedis();
@@ -67,7 +72,10 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
   const logged: string[] = [];
   const disk = { free: 2, floor: 1 };
   const health: HealthData = { problems: [], lanes: [] };
-  const hear = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`);
+  const hear = (fields: object, message: string): void =>
+    void logged.push(
+      `${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.name} ${value.message}` : value))}`,
+    );
   const resources: ApiResources = {
     config,
     records,
@@ -95,7 +103,14 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     writeLines: (dispatches) => payAllOwed({ redis, folder: receipts }, dispatches),
     limits: { read: () => Promise.resolve(NO_LIMITS), refresh: () => Promise.resolve(NO_LIMITS) },
     daemon: {
-      about: () => Promise.resolve({ pid: 1, service: false, startedAt: new Date(0).toISOString(), running: 0, redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] } }),
+      about: () =>
+        Promise.resolve({
+          pid: 1,
+          service: false,
+          startedAt: new Date(0).toISOString(),
+          running: 0,
+          redis: { private: true, address: server.socket, pid: 2, version: null, warnings: [] },
+        }),
       shutdown: (options) => void shutdowns.push(options),
       collectGarbage: () => Promise.reject(new Error('there is no worker here')),
       health: () => health,
@@ -119,12 +134,15 @@ export async function openApi(change: Parameters<typeof testConfig>[0] = {}): Pr
     logged,
     disk,
     request: (more = {}) => ({ id: newId(), prompt: 'do it', cwd: work, env: { PATH: '/bin' }, ...more }),
-    send: (method, url, body) => api.app.inject({ method, url, ...(body === undefined ? {} : { payload: body as object }) }),
+    send: (method, url, body) =>
+      api.app.inject({ method, url, ...(body === undefined ? {} : { payload: body as object }) }),
     async answer<T>(method: 'GET' | 'POST', url: string, body?: unknown) {
       return (await test.send(method, url, body)).json<Answer<T>>();
     },
     async submit(more) {
-      const answer = await test.answer<{ dispatches: Envelope[] }>('POST', '/v1/dispatches', { dispatches: [test.request(more)] });
+      const answer = await test.answer<{ dispatches: Envelope[] }>('POST', '/v1/dispatches', {
+        dispatches: [test.request(more)],
+      });
       const envelope = answer.ok ? answer.data.dispatches[0] : undefined;
       if (!envelope) throw new Error(JSON.stringify(answer));
       return envelope;

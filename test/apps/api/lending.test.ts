@@ -16,7 +16,10 @@ test('a slot is lent with the first question, stays so between two, and is taken
   first();
   first();
   await sleep(80);
-  expect(told).toEqual([['a.1', true], ['b.1', true]]);
+  expect(told).toEqual([
+    ['a.1', true],
+    ['b.1', true],
+  ]);
   second();
   await sleep(10);
   const third = lent.waits('a.1');
@@ -43,7 +46,10 @@ describe('the question of an agent about its own child', () => {
   const parent = `${newId()}.1`;
   /** @returns how to leave without the answer */
   const ask = (path: string, attempt?: string): (() => void) => {
-    const request = httpRequest({ socketPath: socket, path, headers: attempt === undefined ? {} : { 'cmo-attempt': attempt } }, (response) => response.resume());
+    const request = httpRequest(
+      { socketPath: socket, path, headers: attempt === undefined ? {} : { 'cmo-attempt': attempt } },
+      (response) => response.resume(),
+    );
     request.on('error', () => undefined);
     request.end();
     return () => void request.destroy();
@@ -52,7 +58,12 @@ describe('the question of an agent about its own child', () => {
   test('lends its slot while it waits, also when its client is killed; nobody else’s question does', async () => {
     const { dispatchId: child } = await api.submit({ parent });
     const { dispatchId: other } = await api.submit();
-    for (const leave of [ask(`/v1/dispatches/${child}?wait=5000`), ask(`/v1/dispatches/${other}?wait=5000`, parent), ask(`/v1/dispatches/${child}?wait=5000`, `${newId()}.1`), ask(`/v1/dispatches/${child}`, parent)]) {
+    for (const leave of [
+      ask(`/v1/dispatches/${child}?wait=5000`),
+      ask(`/v1/dispatches/${other}?wait=5000`, parent),
+      ask(`/v1/dispatches/${child}?wait=5000`, `${newId()}.1`),
+      ask(`/v1/dispatches/${child}`, parent),
+    ]) {
       await sleep(50);
       leave();
     }
@@ -61,7 +72,10 @@ describe('the question of an agent about its own child', () => {
     await waitUntil(() => api.lent.length === 1);
     leave();
     await waitUntil(() => api.lent.length === 2);
-    expect(api.lent).toEqual([[parent, true], [parent, false]]);
+    expect(api.lent).toEqual([
+      [parent, true],
+      [parent, false],
+    ]);
   });
 
   test('takes it back when the child has ended', async () => {

@@ -9,9 +9,18 @@ beforeAll(async () => {
 afterAll(() => it.close());
 
 async function post(body: object, key?: string): Promise<{ status: number; ids: string[]; code: string | null }> {
-  const response = await it.api.app.inject({ method: 'POST', url: '/v1/dispatches', payload: body, ...(key !== undefined && { headers: { 'idempotency-key': key } }) });
+  const response = await it.api.app.inject({
+    method: 'POST',
+    url: '/v1/dispatches',
+    payload: body,
+    ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+  });
   const answer = response.json<Answer<SubmitData>>();
-  return { status: response.statusCode, ids: answer.ok ? answer.data.dispatches.map(({ dispatchId }) => dispatchId) : [], code: answer.ok ? null : answer.error.code };
+  return {
+    status: response.statusCode,
+    ids: answer.ok ? answer.data.dispatches.map(({ dispatchId }) => dispatchId) : [],
+    code: answer.ok ? null : answer.error.code,
+  };
 }
 const one = (change: Partial<DispatchRequest> = {}): object => ({ dispatches: [it.request(change)] });
 
@@ -24,18 +33,38 @@ test('a key in the header makes the second submit the first dispatch', async () 
 
 test('another task under the key is a conflict, and is not recorded', async () => {
   const { ids } = await post(one({ prompt: 'the task' }), 'b');
-  expect(await post(one({ prompt: 'another task' }), 'b')).toEqual({ status: 409, ids: [], code: 'CMO_E_ONCE_CONFLICT' });
+  expect(await post(one({ prompt: 'another task' }), 'b')).toEqual({
+    status: 409,
+    ids: [],
+    code: 'CMO_E_ONCE_CONFLICT',
+  });
   expect(await post(one({ prompt: 'the task', role: 'judge' }), 'b')).toMatchObject({ status: 409 });
   expect(await it.records.once('b')).toMatchObject({ id: ids[0] });
 });
 
 test('who sends it, how long it may wait and what it is called make no other task of it', async () => {
-  const first = await post(one({ prompt: 'the task', once: 'c', env: { PATH: '/bin' }, maxWaitMs: 0, class: 'interactive' }));
-  expect(await post(one({ prompt: 'the task', once: 'c', env: { PATH: '/bin', TERM: 'dumb' }, maxWaitMs: null, labels: { a: 'b' }, deadline: '1h' }))).toEqual(first);
+  const first = await post(
+    one({ prompt: 'the task', once: 'c', env: { PATH: '/bin' }, maxWaitMs: 0, class: 'interactive' }),
+  );
+  expect(
+    await post(
+      one({
+        prompt: 'the task',
+        once: 'c',
+        env: { PATH: '/bin', TERM: 'dumb' },
+        maxWaitMs: null,
+        labels: { a: 'b' },
+        deadline: '1h',
+      }),
+    ),
+  ).toEqual(first);
 });
 
 test('a key for several stands for each by its place, and for their number', async () => {
-  const several = (...prompts: string[]): object => ({ once: 'night', dispatches: prompts.map((prompt) => it.request({ prompt })) });
+  const several = (...prompts: string[]): object => ({
+    once: 'night',
+    dispatches: prompts.map((prompt) => it.request({ prompt })),
+  });
   const first = await post(several('one', 'two'));
   expect(new Set(first.ids).size).toBe(2);
   expect(await post(several('one', 'two'))).toEqual(first);
@@ -48,7 +77,10 @@ test('a key is one word of printable characters, and there is one', async () => 
   expect(await post(one(), 'x'.repeat(201))).toMatchObject({ status: 400, code: 'CMO_E_UNKNOWN_VALUE' });
   expect(await post(one({ once: ' a' }))).toMatchObject({ status: 400, code: 'CMO_E_UNKNOWN_VALUE' });
   expect(await post(one({ once: 'a' }), 'a')).toMatchObject({ status: 400, code: 'CMO_E_UNSATISFIABLE' });
-  expect(await post({ once: 7, dispatches: [it.request()] })).toMatchObject({ status: 400, code: 'CMO_E_UNKNOWN_VALUE' });
+  expect(await post({ once: 7, dispatches: [it.request()] })).toMatchObject({
+    status: 400,
+    code: 'CMO_E_UNKNOWN_VALUE',
+  });
 });
 
 test('times that can not be kept are refused while the sender still looks', async () => {

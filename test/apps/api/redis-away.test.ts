@@ -32,7 +32,9 @@ test('while Redis is away every route says so, soon, and goes on when it is back
     expect(reply.json()).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS' } });
   }
   await it.server.start();
-  await waitUntil(async () => (await it.send('POST', '/v1/dispatches', { dispatches: [request] })).statusCode === 200, { what: 'the submit to go through' });
+  await waitUntil(async () => (await it.send('POST', '/v1/dispatches', { dispatches: [request] })).statusCode === 200, {
+    what: 'the submit to go through',
+  });
   expect(await it.records.read(request.id)).toMatchObject({ state: 'queued' });
 });
 
@@ -54,7 +56,10 @@ test('it is alive as long as it answers, and ready while work comes forward; nei
   expect(await it.answer('GET', '/readyz')).toMatchObject({ ok: true, data: { problems: [] } });
   await it.server.kill();
   expect((await it.send('GET', '/healthz')).statusCode).toBe(200);
-  for (const [problem, code] of [['Redis has not answered for 2.0 s', 'CMO_E_REDIS'], ['the worker of codex@box has asked for no ticket for 31.0 s', 'CMO_E_DAEMON']] as const) {
+  for (const [problem, code] of [
+    ['Redis has not answered for 2.0 s', 'CMO_E_REDIS'],
+    ['the worker of codex@box has asked for no ticket for 31.0 s', 'CMO_E_DAEMON'],
+  ] as const) {
     it.health.problems = [problem, 'another'];
     const reply = await it.send('GET', '/readyz');
     expect(reply.statusCode).toBe(503);
@@ -68,7 +73,14 @@ test('a poll waits a Redis out that is restarted under it', async () => {
   const poll = it.answer<Envelope>('GET', `/v1/dispatches/${dispatchId}?wait=30000`);
   await waitUntil(() => it.api.busy());
   await it.server.restart();
-  await waitUntil(() => it.end(dispatchId).then(() => true, () => false), { what: 'Redis to be back' });
+  await waitUntil(
+    () =>
+      it.end(dispatchId).then(
+        () => true,
+        () => false,
+      ),
+    { what: 'Redis to be back' },
+  );
   expect(await poll).toMatchObject({ ok: true, data: { state: 'expired' } });
 });
 

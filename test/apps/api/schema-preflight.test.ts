@@ -8,7 +8,12 @@ beforeAll(async () => {
 });
 afterAll(() => it.close());
 
-const object = (properties: object): object => ({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false });
+const object = (properties: object): object => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
 const COMPOSED = object({ a: { allOf: [{ type: 'string' }] } });
 
 async function refusal(change: Partial<DispatchRequest>): Promise<ErrorBody> {
@@ -31,18 +36,36 @@ test.each([
 });
 
 test('a schema that the vendor of every permitted lane refuses is refused, by name and place', async () => {
-  expect(await refusal({ schema: COMPOSED, pin: 'codex' })).toMatchObject({ code: 'CMO_E_SCHEMA_FILE', message: 'no permitted lane takes this schema', details: ["codex's structured output: properties.a: allOf is not permitted"] });
-  expect(await refusal({ schema: COMPOSED, independentOf: 'anthropic', strictIndependence: true })).toMatchObject({ code: 'CMO_E_SCHEMA_FILE' });
+  expect(await refusal({ schema: COMPOSED, pin: 'codex' })).toMatchObject({
+    code: 'CMO_E_SCHEMA_FILE',
+    message: 'no permitted lane takes this schema',
+    details: ["codex's structured output: properties.a: allOf is not permitted"],
+  });
+  expect(await refusal({ schema: COMPOSED, independentOf: 'anthropic', strictIndependence: true })).toMatchObject({
+    code: 'CMO_E_SCHEMA_FILE',
+  });
   expect((await refusal({ schema: { type: 'array', items: { type: 'string' } } })).details).toHaveLength(2);
 });
 
 test('one that only some refuse goes to the others, for good, and its sender is told', async () => {
   const envelope = await it.submit({ schema: COMPOSED });
-  expect(envelope).toMatchObject({ lane: 'claude', warnings: ['codex is left out: it does not take this schema', "codex's structured output: properties.a: allOf is not permitted"] });
+  expect(envelope).toMatchObject({
+    lane: 'claude',
+    warnings: [
+      'codex is left out: it does not take this schema',
+      "codex's structured output: properties.a: allOf is not permitted",
+    ],
+  });
   const record = await it.records.read(envelope.dispatchId);
   expect(record?.request).toMatchObject({ schemaRefusedBy: ['codex'] });
-  expect(record?.decision).toMatchObject({ notes: ['schema-refused:codex'], factors: { schemaRefusedBy: ['codex'] }, fallback: null });
-  expect(record?.decision.candidates.find(({ lane }) => lane === 'codex')?.why).toContain('its structured output refuses the schema');
+  expect(record?.decision).toMatchObject({
+    notes: ['schema-refused:codex'],
+    factors: { schemaRefusedBy: ['codex'] },
+    fallback: null,
+  });
+  expect(record?.decision.candidates.find(({ lane }) => lane === 'codex')?.why).toContain(
+    'its structured output refuses the schema',
+  );
 });
 
 test('an open schema is taken by both, and stays as it was sent', async () => {

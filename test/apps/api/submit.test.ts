@@ -14,7 +14,9 @@ beforeEach(() => {
   Object.assign(it.installed, { codex: true, claude: true });
 });
 
-async function refused(change: Partial<DispatchRequest> | Record<string, unknown>): Promise<{ status: number; code: string; text: string }> {
+async function refused(
+  change: Partial<DispatchRequest> | Record<string, unknown>,
+): Promise<{ status: number; code: string; text: string }> {
   const request = { ...it.request(), ...change };
   const reply = await it.send('POST', '/v1/dispatches', { dispatches: [request] });
   const answer = reply.json<{ ok: boolean; error?: { code: string } }>();
@@ -25,27 +27,57 @@ async function refused(change: Partial<DispatchRequest> | Record<string, unknown
 
 test('a dispatch is decided, recorded and queued before it is answered', async () => {
   const envelope = await it.submit({ role: 'review', complexity: 2, batch: 'night', labels: { a: 'b' } });
-  expect(envelope).toMatchObject({ schema: 'cmo.envelope/1', ok: false, state: 'queued', lane: 'codex', vendor: 'openai', batch: 'night', attempts: [], receipts: [], result: null });
+  expect(envelope).toMatchObject({
+    schema: 'cmo.envelope/1',
+    ok: false,
+    state: 'queued',
+    lane: 'codex',
+    vendor: 'openai',
+    batch: 'night',
+    attempts: [],
+    receipts: [],
+    result: null,
+  });
   const record = await it.records.read(envelope.dispatchId);
-  expect(record).toMatchObject({ state: 'queued', attempt: 1, lane: 'codex', account: 'codex', home: 'test-node', class: 'batch', access: 'read', project: 'work', waitUntil: null, cost: { five_hour: 1000, weekly: 200 } });
+  expect(record).toMatchObject({
+    state: 'queued',
+    attempt: 1,
+    lane: 'codex',
+    account: 'codex',
+    home: 'test-node',
+    class: 'batch',
+    access: 'read',
+    project: 'work',
+    waitUntil: null,
+    cost: { five_hour: 1000, weekly: 200 },
+  });
   expect(record?.tag).toBeGreaterThan(0);
 });
 
 test('prompt, schema and values of the environment lie beside the record, not in it', async () => {
-  const { dispatchId } = await it.submit({ prompt: 'CANARY-p', env: { PATH: '/bin', CMO_X: 'CANARY-e' }, schema: { type: 'object', title: 'CANARY-s' } });
+  const { dispatchId } = await it.submit({
+    prompt: 'CANARY-p',
+    env: { PATH: '/bin', CMO_X: 'CANARY-e' },
+    schema: { type: 'object', title: 'CANARY-s' },
+  });
   const record = await it.records.read(dispatchId);
   expect(JSON.stringify(record)).not.toContain('CANARY');
   expect(record?.request).toMatchObject({ hasSchema: true, envNames: ['CMO_X', 'PATH'], timeoutMs: 1_200_000 });
   expect(await it.records.blob(dispatchId, 'prompt')).toBe('CANARY-p');
   expect(JSON.parse((await it.records.blob(dispatchId, 'env')) ?? '')).toEqual({ PATH: '/bin', CMO_X: 'CANARY-e' });
-  expect(JSON.parse((await it.records.blob(dispatchId, 'schema')) ?? '')).toEqual({ type: 'object', title: 'CANARY-s' });
+  expect(JSON.parse((await it.records.blob(dispatchId, 'schema')) ?? '')).toEqual({
+    type: 'object',
+    title: 'CANARY-s',
+  });
   expect(it.logged.join('\n')).not.toContain('CANARY');
 });
 
 test('the same id again is the same dispatch, even when it would be refused by now', async () => {
   const request = it.request();
   await it.send('POST', '/v1/dispatches', { dispatches: [request] });
-  const again = await it.answer<{ dispatches: Envelope[] }>('POST', '/v1/dispatches', { dispatches: [{ ...request, cwd: '/nowhere', prompt: 'other' }] });
+  const again = await it.answer<{ dispatches: Envelope[] }>('POST', '/v1/dispatches', {
+    dispatches: [{ ...request, cwd: '/nowhere', prompt: 'other' }],
+  });
   expect(again).toMatchObject({ ok: true, data: { dispatches: [{ dispatchId: request.id, state: 'queued' }] } });
   expect(await it.records.blob(request.id, 'prompt')).toBe('do it');
 });
@@ -91,7 +123,12 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
   ['full access', { fullAccess: true }, 'CMO_E_NOT_PERMITTED', /full access/],
   ['a grader that writes', { role: 'judge', write: true }, 'CMO_E_UNSATISFIABLE', /judge reads only/],
   ['writing and only reading', { write: true, readOnly: true }, 'CMO_E_UNSATISFIABLE', /one of the two/],
-  ['a pin on the vendor it must be independent of', { pin: 'claude', independentOf: 'anthropic', strictIndependence: true }, 'CMO_E_UNSATISFIABLE', /pin/],
+  [
+    'a pin on the vendor it must be independent of',
+    { pin: 'claude', independentOf: 'anthropic', strictIndependence: true },
+    'CMO_E_UNSATISFIABLE',
+    /pin/,
+  ],
   ['another billing path', { env: { OPENAI_API_KEY: 'CANARY' } }, 'CMO_E_NOT_PERMITTED', /OPENAI_API_KEY/],
   ['a mark of its own', { env: { CMO_ATTEMPT: 'CANARY' } }, 'CMO_E_NOT_PERMITTED', /CMO_ATTEMPT/],
   ['a variable that no process can have', { env: { 'A=B': 'CANARY' } }, 'CMO_E_UNKNOWN_VALUE', /env/],
@@ -106,9 +143,15 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
 });
 
 test('every problem of every dispatch is told at once', async () => {
-  const answer = await it.answer('POST', '/v1/dispatches', { dispatches: [it.request({ role: 'judg' as 'judge', complexity: 9 }), { ...it.request(), nonsense: 1 }] });
+  const answer = await it.answer('POST', '/v1/dispatches', {
+    dispatches: [it.request({ role: 'judg' as 'judge', complexity: 9 }), { ...it.request(), nonsense: 1 }],
+  });
   if (answer.ok) throw new Error('it was taken');
-  expect(answer.error.details).toEqual([expect.stringContaining('dispatches[0].role') as string, expect.stringContaining('dispatches[0].complexity') as string, expect.stringContaining('nonsense') as string]);
+  expect(answer.error.details).toEqual([
+    expect.stringContaining('dispatches[0].role') as string,
+    expect.stringContaining('dispatches[0].complexity') as string,
+    expect.stringContaining('nonsense') as string,
+  ]);
 });
 
 test.each<[string, unknown]>([
@@ -122,18 +165,34 @@ test.each<[string, unknown]>([
 ])('a body with %s is refused', async (_what, body) => {
   const reply = await it.send('POST', '/v1/dispatches', body);
   expect(reply.statusCode).toBe(400);
-  expect(reply.json()).toMatchObject({ ok: false, error: { code: expect.stringMatching(/USAGE|UNKNOWN_VALUE/) as string } });
+  expect(reply.json()).toMatchObject({
+    ok: false,
+    error: { code: expect.stringMatching(/USAGE|UNKNOWN_VALUE/) as string },
+  });
 });
 
-test.each(['{"dispatches":[{"__proto__":{"admin":true}}]}', '{"dispatches":[{"constructor":{"prototype":{"a":1}}}]}', '{"dispatches":', 'hello'])('a body that reads %s is refused and changes nothing', async (payload) => {
-  const reply = await it.api.app.inject({ method: 'POST', url: '/v1/dispatches', payload, headers: { 'content-type': 'application/json' } });
+test.each([
+  '{"dispatches":[{"__proto__":{"admin":true}}]}',
+  '{"dispatches":[{"constructor":{"prototype":{"a":1}}}]}',
+  '{"dispatches":',
+  'hello',
+])('a body that reads %s is refused and changes nothing', async (payload) => {
+  const reply = await it.api.app.inject({
+    method: 'POST',
+    url: '/v1/dispatches',
+    payload,
+    headers: { 'content-type': 'application/json' },
+  });
   expect(reply.statusCode).toBe(400);
   expect(({} as { admin?: boolean }).admin).toBeUndefined();
 });
 
 test('one id twice in a submit is refused', async () => {
   const request = it.request();
-  expect(await it.answer('POST', '/v1/dispatches', { dispatches: [request, request] })).toMatchObject({ ok: false, error: { code: 'CMO_E_UNKNOWN_VALUE' } });
+  expect(await it.answer('POST', '/v1/dispatches', { dispatches: [request, request] })).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_UNKNOWN_VALUE' },
+  });
 });
 
 test('a prompt that codex can not take is refused where codex may get it, and taken when claude is pinned', async () => {
@@ -143,7 +202,8 @@ test('a prompt that codex can not take is refused where codex may get it, and ta
 });
 
 test('access follows the role, and flags move it', async () => {
-  const access = async (change: Partial<DispatchRequest>): Promise<string | undefined> => (await it.records.read((await it.submit(change)).dispatchId))?.access;
+  const access = async (change: Partial<DispatchRequest>): Promise<string | undefined> =>
+    (await it.records.read((await it.submit(change)).dispatchId))?.access;
   expect(await access({})).toBe('write');
   expect(await access({ role: 'research' })).toBe('read');
   expect(await access({ role: 'research', write: true })).toBe('write');
@@ -177,7 +237,11 @@ test('agents dispatch agents to a depth of two', async () => {
 });
 
 test('every answer says of which version it is', async () => {
-  for (const reply of [await it.send('GET', '/v1/status'), await it.send('GET', '/nowhere'), await it.send('POST', '/v1/dispatches', {})]) {
+  for (const reply of [
+    await it.send('GET', '/v1/status'),
+    await it.send('GET', '/nowhere'),
+    await it.send('POST', '/v1/dispatches', {}),
+  ]) {
     expect(reply.headers).toMatchObject({ 'cmo-version': VERSION, 'cmo-protocol': String(PROTOCOL) });
     expect(reply.json()).toHaveProperty('ok');
   }
@@ -189,7 +253,13 @@ test('new work is refused while the disk is nearly full, and what was taken is s
   it.disk.floor = 200 * 1024 * 1024;
   it.disk.free = 20 * 1024 * 1024;
   const response = await it.send('POST', '/v1/dispatches', { dispatches: [it.request()] });
-  expect([response.statusCode, response.json<{ error: { code: string; message: string } }>().error]).toMatchObject([507, { code: 'CMO_E_DISK', message: 'the disk of the state folder has 20 MB left, and new work is taken from 200 MB on' }]);
+  expect([response.statusCode, response.json<{ error: { code: string; message: string } }>().error]).toMatchObject([
+    507,
+    {
+      code: 'CMO_E_DISK',
+      message: 'the disk of the state folder has 20 MB left, and new work is taken from 200 MB on',
+    },
+  ]);
   expect(await it.answer('POST', '/v1/dispatches', { dispatches: [known] })).toMatchObject({ ok: true });
   it.disk.floor = 1;
   expect(await it.answer('POST', '/v1/dispatches', { dispatches: [it.request()] })).toMatchObject({ ok: true });
@@ -197,11 +267,18 @@ test('new work is refused while the disk is nearly full, and what was taken is s
 
 test('text work for any node has no folder and reads only, whatever its role; anything to write with it is refused', async () => {
   const code = async (change: Partial<DispatchRequest>): Promise<string | null> => {
-    const answer = await it.answer('POST', '/v1/dispatches', { dispatches: [it.request({ node: 'any', cwd: '', ...change })] });
+    const answer = await it.answer('POST', '/v1/dispatches', {
+      dispatches: [it.request({ node: 'any', cwd: '', ...change })],
+    });
     return answer.ok ? null : answer.error.code;
   };
   const { dispatchId } = await it.submit({ node: 'any', cwd: '', role: 'implement' });
-  expect(await it.records.read(dispatchId)).toMatchObject({ home: 'any', access: 'read', project: 'any', request: { cwd: '', node: 'any', origin: 'test-node' } });
+  expect(await it.records.read(dispatchId)).toMatchObject({
+    home: 'any',
+    access: 'read',
+    project: 'any',
+    request: { cwd: '', node: 'any', origin: 'test-node' },
+  });
   expect(await it.redis.zrange('cmo:line:codex@any', '0', '-1')).toEqual([dispatchId]);
   expect(await code({ cwd: it.work })).toBe('CMO_E_UNSATISFIABLE');
   expect(await code({ write: true })).toBe('CMO_E_UNSATISFIABLE');

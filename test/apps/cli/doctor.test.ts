@@ -9,8 +9,14 @@ import { freshBox, type Box } from './support/run-cli.js';
 const STAND_INS = new URL('../../fixtures/bin', import.meta.url).pathname;
 type Row = { id: string; status: string; seen: string; fix: string | null };
 
-async function doctor(box: Box, only: string, env: Record<string, string> = {}): Promise<{ code: number | null; rows: Row[] }> {
-  const { code, stdout, stderr } = await box.cmo(['doctor', '--json', '--only', only], { env: { PATH: `${STAND_INS}:${box.env['PATH'] ?? ''}`, ...env } });
+async function doctor(
+  box: Box,
+  only: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; rows: Row[] }> {
+  const { code, stdout, stderr } = await box.cmo(['doctor', '--json', '--only', only], {
+    env: { PATH: `${STAND_INS}:${box.env['PATH'] ?? ''}`, ...env },
+  });
   expect(stderr).toBe('');
   return { code, rows: (JSON.parse(stdout) as { data: { rows: Row[] } }).data.rows };
 }
@@ -31,7 +37,19 @@ test('a box with everything passes, spends nothing and is left as it was', async
   const box = await freshBox();
   const { code, rows } = await doctor(box, 'node,state,config,redis,daemon,cli,login,endpoint,settings');
   expect(code).toBe(0);
-  expect(rows.map(({ id, status }) => `${id} ${status}`)).toEqual(['node ok', 'state ok', 'config ok', 'redis ok', 'daemon skipped', 'cli:codex ok', 'cli:claude ok', 'login:codex ok', 'login:claude ok', 'settings:codex ok', 'settings:claude ok']);
+  expect(rows.map(({ id, status }) => `${id} ${status}`)).toEqual([
+    'node ok',
+    'state ok',
+    'config ok',
+    'redis ok',
+    'daemon skipped',
+    'cli:codex ok',
+    'cli:claude ok',
+    'login:codex ok',
+    'login:claude ok',
+    'settings:codex ok',
+    'settings:claude ok',
+  ]);
   expect(existsSync(box.state)).toBe(false);
 });
 
@@ -52,20 +70,42 @@ skipped  login:claude     no program to ask
 test('a Redis of one’s own is knocked at: what does not open fails, and its password is shown nowhere', async () => {
   const box = await freshBox();
   const server = createServer().listen(join(box.folder, 'redis.sock'));
-  expect((await doctor(box, 'redis', { CMO_REDIS_URL: `unix:${join(box.folder, 'redis.sock')}` })).rows).toMatchObject([{ id: 'redis', status: 'ok' }]);
+  expect((await doctor(box, 'redis', { CMO_REDIS_URL: `unix:${join(box.folder, 'redis.sock')}` })).rows).toMatchObject([
+    { id: 'redis', status: 'ok' },
+  ]);
   server.close();
   const { code, rows } = await doctor(box, 'redis', { CMO_REDIS_URL: 'redis://me:hidden-word@127.0.0.1:1' });
-  expect([code, rows]).toMatchObject([1, [{ status: 'fail', seen: expect.stringContaining('ECONNREFUSED') as string, fix: expect.stringContaining('CMO_REDIS_URL') as string }]]);
+  expect([code, rows]).toMatchObject([
+    1,
+    [
+      {
+        status: 'fail',
+        seen: expect.stringContaining('ECONNREFUSED') as string,
+        fix: expect.stringContaining('CMO_REDIS_URL') as string,
+      },
+    ],
+  ]);
   expect(JSON.stringify(rows)).not.toContain('hidden-word');
-  expect((await doctor(box, 'redis', { CMO_REDIS_URL: 'redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster' })).rows[0]?.status).toBe('fail');
+  expect(
+    (await doctor(box, 'redis', { CMO_REDIS_URL: 'redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster' })).rows[0]
+      ?.status,
+  ).toBe('fail');
 });
 
 test('why the last start of the daemon came to nothing is told, until one runs', async () => {
   const box = await freshBox();
   mkdirSync(box.state, { recursive: true, mode: 0o700 });
-  writeStartupError(box.state, errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: ['ENOTDIR of something'] }));
+  writeStartupError(
+    box.state,
+    errorBody('CMO_E_DAEMON', 'the daemon could not be started', { details: ['ENOTDIR of something'] }),
+  );
   const [row] = (await doctor(box, 'daemon')).rows;
-  expect(row).toMatchObject({ id: 'daemon', status: 'warn', seen: expect.stringContaining('ENOTDIR of something') as string, fix: expect.stringMatching(/daemon\.log; `cmo up` tries again$/) as string });
+  expect(row).toMatchObject({
+    id: 'daemon',
+    status: 'warn',
+    seen: expect.stringContaining('ENOTDIR of something') as string,
+    fix: expect.stringMatching(/daemon\.log; `cmo up` tries again$/) as string,
+  });
   // That sentence sends people to where they are.
   expect(row?.fix).not.toContain('cmo doctor');
   clearStartupError(box.state);
@@ -74,16 +114,25 @@ test('why the last start of the daemon came to nothing is told, until one runs',
 
 test('run folders that were set aside are told of', async () => {
   const box = await freshBox();
-  mkdirSync(join(box.state, 'runs', 'broken', 'd-01JE0000000000000000000000.1-aaaaaaaa'), { recursive: true, mode: 0o700 });
+  mkdirSync(join(box.state, 'runs', 'broken', 'd-01JE0000000000000000000000.1-aaaaaaaa'), {
+    recursive: true,
+    mode: 0o700,
+  });
   const { code, rows } = await doctor(box, 'state');
-  expect([code, rows[1]]).toMatchObject([0, { id: 'state:broken', status: 'warn', seen: expect.stringMatching(/broken: 1$/) as string }]);
+  expect([code, rows[1]]).toMatchObject([
+    0,
+    { id: 'state:broken', status: 'warn', seen: expect.stringMatching(/broken: 1$/) as string },
+  ]);
 });
 
 test('a state folder that could not be made is no promise', async () => {
   const box = await freshBox();
   writeFileSync(join(box.folder, 'a-file'), '');
   const { code, rows } = await doctor(box, 'state', { CMO_STATE_DIR: join(box.folder, 'a-file', 'a', 'state') });
-  expect([code, rows[0]]).toMatchObject([1, { status: 'fail', seen: expect.stringMatching(/can't be (made|read)/) as string }]);
+  expect([code, rows[0]]).toMatchObject([
+    1,
+    { status: 'fail', seen: expect.stringMatching(/can't be (made|read)/) as string },
+  ]);
 });
 
 test('one missing program is a warning while another lane has one', async () => {
@@ -96,20 +145,35 @@ test('one missing program is a warning while another lane has one', async () => 
 test('redis-server is looked for, and its absence says how to get it', async () => {
   const box = await freshBox();
   const { code, rows } = await doctor(box, 'redis', { PATH: '/nowhere' });
-  expect([code, rows[0]]).toMatchObject([1, { status: 'fail', fix: expect.stringContaining('apt-get install redis-server') as string }]);
+  expect([code, rows[0]]).toMatchObject([
+    1,
+    { status: 'fail', fix: expect.stringContaining('apt-get install redis-server') as string },
+  ]);
 });
 
 test('a claude without quota numbers, and a program that is there twice, are warned of', async () => {
   const box = await freshBox();
   const folder = program(box, 'claude', 'echo "2.1.197 (Claude Code)"');
   const { rows } = await doctor(box, 'cli', { PATH: `${folder}:${STAND_INS}:/usr/bin:/bin` });
-  expect(rows).toMatchObject([{ id: 'cli:codex', status: 'ok' }, { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('2.1.197 tells no quota numbers') as string }, { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('on PATH twice') as string }]);
+  expect(rows).toMatchObject([
+    { id: 'cli:codex', status: 'ok' },
+    { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('2.1.197 tells no quota numbers') as string },
+    { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('on PATH twice') as string },
+  ]);
 });
 
 test('a login that is missing, or that bills an API account, is told without spending', async () => {
   const box = await freshBox();
-  configure(box, { lanes: { codex: { env: { CMO_TEST_LOGGED_OUT: '1' } }, claude: { env: { CMO_TEST_LOGGED_OUT: '1' } } } });
-  expect(await doctor(box, 'login')).toMatchObject({ code: 1, rows: [{ status: 'fail', fix: 'run `codex login`' }, { status: 'fail', seen: 'claude is not logged in' }] });
+  configure(box, {
+    lanes: { codex: { env: { CMO_TEST_LOGGED_OUT: '1' } }, claude: { env: { CMO_TEST_LOGGED_OUT: '1' } } },
+  });
+  expect(await doctor(box, 'login')).toMatchObject({
+    code: 1,
+    rows: [
+      { status: 'fail', fix: 'run `codex login`' },
+      { status: 'fail', seen: 'claude is not logged in' },
+    ],
+  });
   configure(box, {});
   program(box, 'codex', 'echo "Logged in using an API key - sk-canary"');
   const folder = program(box, 'claude', `echo '{"loggedIn":true,"authMethod":"api_key"}'`);
@@ -122,16 +186,30 @@ test('the programs are asked in the environment that a run would have', async ()
   const box = await freshBox();
   program(box, 'codex', 'echo "Logged in ${OPENAI_API_KEY:-clean} ${CMO_ATTEMPT:-unmarked} $LC_ALL"');
   const folder = program(box, 'claude', 'exit 1');
-  const { rows } = await doctor(box, 'login', { PATH: `${folder}:/usr/bin:/bin`, OPENAI_API_KEY: 'canary', CMO_ATTEMPT: 'd-01JE0000000000000000000000.1' });
+  const { rows } = await doctor(box, 'login', {
+    PATH: `${folder}:/usr/bin:/bin`,
+    OPENAI_API_KEY: 'canary',
+    CMO_ATTEMPT: 'd-01JE0000000000000000000000.1',
+  });
   expect(rows[0]?.seen).toBe('Logged in clean unmarked C.UTF-8');
 });
 
 test('an endpoint elsewhere is shown by its host, and must be allowed', async () => {
   const box = await freshBox();
-  configure(box, { lanes: { codex: { env: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1?k=canary' } }, claude: { env: { ANTHROPIC_BASE_URL: 'https://llm.example.org/canary' } } } });
+  configure(box, {
+    lanes: {
+      codex: { env: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1?k=canary' } },
+      claude: { env: { ANTHROPIC_BASE_URL: 'https://llm.example.org/canary' } },
+    },
+  });
   const { code, rows } = await doctor(box, 'endpoint,login');
   expect(code).toBe(1);
-  expect(rows.map(({ id, status }) => `${id} ${status}`)).toEqual(['login:codex skipped', 'login:claude skipped', 'endpoint:codex warn', 'endpoint:claude fail']);
+  expect(rows.map(({ id, status }) => `${id} ${status}`)).toEqual([
+    'login:codex skipped',
+    'login:claude skipped',
+    'endpoint:codex warn',
+    'endpoint:claude fail',
+  ]);
   expect(rows[3]?.seen).toContain('llm.example.org');
   expect(JSON.stringify(rows)).not.toContain('canary');
 });
@@ -140,8 +218,14 @@ test("what the CLIs' own settings files set past the allow-list is told by name"
   const box = await freshBox();
   mkdirSync(join(box.folder, '.claude'));
   mkdirSync(join(box.folder, '.codex'));
-  writeFileSync(join(box.folder, '.claude', 'settings.json'), '{"apiKeyHelper": "canary", "env": {"ANTHROPIC_AUTH_TOKEN": "canary", "EDITOR": "vi"}}');
-  writeFileSync(join(box.folder, '.codex', 'config.toml'), 'model = "x"\n# base_url = "commented"\nmodel_provider = "azure"\n[model_providers.azure]\nbase_url = "https://canary"\n');
+  writeFileSync(
+    join(box.folder, '.claude', 'settings.json'),
+    '{"apiKeyHelper": "canary", "env": {"ANTHROPIC_AUTH_TOKEN": "canary", "EDITOR": "vi"}}',
+  );
+  writeFileSync(
+    join(box.folder, '.codex', 'config.toml'),
+    'model = "x"\n# base_url = "commented"\nmodel_provider = "azure"\n[model_providers.azure]\nbase_url = "https://canary"\n',
+  );
   const { code, rows } = await doctor(box, 'settings');
   expect(code).toBe(0);
   expect(rows.map(({ seen }) => seen.replaceAll(box.folder, '~'))).toEqual([
@@ -154,16 +238,31 @@ test("what the CLIs' own settings files set past the allow-list is told by name"
 test('a disk under the floor fails, since nothing more would be taken', async () => {
   const box = await freshBox();
   configure(box, { disk: { floorMb: 10_000_000 } });
-  expect(await doctor(box, 'state')).toMatchObject({ code: 1, rows: [{ id: 'state' }, { id: 'state:disk', status: 'fail', seen: expect.stringContaining('under 10000000 (disk.floorMb) nothing more is taken') as string }] });
+  expect(await doctor(box, 'state')).toMatchObject({
+    code: 1,
+    rows: [
+      { id: 'state' },
+      {
+        id: 'state:disk',
+        status: 'fail',
+        seen: expect.stringContaining('under 10000000 (disk.floorMb) nothing more is taken') as string,
+      },
+    ],
+  });
 });
 
 test('a state folder that others can enter, or that a link leads to, fails', async () => {
   const box = await freshBox();
   mkdirSync(box.state);
   chmodSync(box.state, 0o755);
-  expect(await doctor(box, 'state')).toMatchObject({ code: 1, rows: [{ id: 'state', status: 'fail', fix: `chmod 700 '${box.state}'` }] });
+  expect(await doctor(box, 'state')).toMatchObject({
+    code: 1,
+    rows: [{ id: 'state', status: 'fail', fix: `chmod 700 '${box.state}'` }],
+  });
   symlinkSync(box.state, join(box.folder, 'link'));
-  expect((await doctor(box, 'state', { CMO_STATE_DIR: join(box.folder, 'link') })).rows[0]?.seen).toContain('symbolic link');
+  expect((await doctor(box, 'state', { CMO_STATE_DIR: join(box.folder, 'link') })).rows[0]?.seen).toContain(
+    'symbolic link',
+  );
 });
 
 test('a configuration with secrets that others can read is warned of; a passed variable that bills elsewhere fails', async () => {

@@ -5,7 +5,14 @@ import { envelope, succeeded } from './support/fake-daemon.js';
 
 test('an end without an error of its own exits as its state says', () => {
   const exits = END_STATES.map((state) => [state, exitOfEnvelope({ state, ok: state === 'succeeded' })]);
-  expect(Object.fromEntries(exits)).toEqual({ succeeded: 0, failed: 1, cancelled: 1, timed_out: 1, deferred: 3, expired: 3 });
+  expect(Object.fromEntries(exits)).toEqual({
+    succeeded: 0,
+    failed: 1,
+    cancelled: 1,
+    timed_out: 1,
+    deferred: 3,
+    expired: 3,
+  });
 });
 
 test('what goes on is never a success', () => {

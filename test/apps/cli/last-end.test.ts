@@ -8,8 +8,10 @@ beforeEach(() => {
 afterEach(() => box.close());
 
 type Row = { id: string; status: string; seen: string; fix: string | null };
-const rows = async (): Promise<Row[]> => (await box.ask<{ data: { rows: Row[] } }>(['doctor', '--only', 'daemon'])).data.rows;
-const ended = async (): Promise<{ up: boolean; ended: object | null }> => (await box.ask<{ data: { up: boolean; ended: object | null } }>(['status'])).data;
+const rows = async (): Promise<Row[]> =>
+  (await box.ask<{ data: { rows: Row[] } }>(['doctor', '--only', 'daemon'])).data.rows;
+const ended = async (): Promise<{ up: boolean; ended: object | null }> =>
+  (await box.ask<{ data: { up: boolean; ended: object | null } }>(['status'])).data;
 
 test('status and doctor tell of a daemon that was killed, while none runs and when the next one does', async () => {
   await box.cmo(['up']);
@@ -17,11 +19,24 @@ test('status and doctor tell of a daemon that was killed, while none runs and wh
   expect(await ended()).toMatchObject({ up: true, ended: null });
   await box.killDaemon();
   expect(await ended()).toMatchObject({ up: false, ended: { pid, times: 1 } });
-  expect(await rows()).toMatchObject([{ id: 'daemon', status: 'skipped' }, { id: 'daemon:ended', status: 'warn', seen: expect.stringContaining(`pid ${pid}`) as string, fix: expect.stringContaining('daemon.log') as string }]);
+  expect(await rows()).toMatchObject([
+    { id: 'daemon', status: 'skipped' },
+    {
+      id: 'daemon:ended',
+      status: 'warn',
+      seen: expect.stringContaining(`pid ${pid}`) as string,
+      fix: expect.stringContaining('daemon.log') as string,
+    },
+  ]);
   await box.cmo(['up']);
   expect(await ended()).toMatchObject({ up: true, ended: { pid, times: 1 } });
-  expect(await rows()).toMatchObject([{ id: 'daemon', status: 'ok' }, { id: 'daemon:ended', status: 'warn' }]);
-  expect((await box.cmo(['status'])).stdout).toMatch(new RegExp(`^earlier {2}a daemon \\(pid ${pid}\\) ended at .* not in order: it was killed`, 'm'));
+  expect(await rows()).toMatchObject([
+    { id: 'daemon', status: 'ok' },
+    { id: 'daemon:ended', status: 'warn' },
+  ]);
+  expect((await box.cmo(['status'])).stdout).toMatch(
+    new RegExp(`^earlier {2}a daemon \\(pid ${pid}\\) ended at .* not in order: it was killed`, 'm'),
+  );
 });
 
 test('one that went down in order leaves nothing to tell', async () => {

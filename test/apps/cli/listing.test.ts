@@ -33,24 +33,52 @@ const row = (n: number, more: Partial<DispatchRow>): DispatchRow => ({
 
 test('ls shows a line for each, with why it waits or how it failed', async () => {
   const box = await freshBox();
-  const daemon = await fakeDaemon(box.state, () => data('cmo.dispatches/1', { dispatches: [row(1, {}), row(2, { state: 'failed', error: 'CMO_E_FAILED the agent failed', lane: null, model: null }), row(3, { attempts: 3 })] }));
-  const { code, stdout } = await box.cmo(['ls', '--state', 'succeeded,failed', '--limit', '3', '--batch', 'night & day'], { env: { TZ: 'UTC' } });
+  const daemon = await fakeDaemon(box.state, () =>
+    data('cmo.dispatches/1', {
+      dispatches: [
+        row(1, {}),
+        row(2, { state: 'failed', error: 'CMO_E_FAILED the agent failed', lane: null, model: null }),
+        row(3, { attempts: 3 }),
+      ],
+    }),
+  );
+  const { code, stdout } = await box.cmo(
+    ['ls', '--state', 'succeeded,failed', '--limit', '3', '--batch', 'night & day'],
+    { env: { TZ: 'UTC' } },
+  );
   expect(code).toBe(0);
-  expect(stdout).toBe(`dispatch                      state      submitted         took    lane   model          role      project
+  expect(stdout)
+    .toBe(`dispatch                      state      submitted         took    lane   model          role      project
 d-01JE0000000000000000000001  succeeded  2020-01-02 03:04  1m 12s  codex  gpt-5.6-terra  research  checkout
 d-01JE0000000000000000000002  failed     2020-01-02 03:04  1m 12s  -      -              research  checkout  CMO_E_FAILED the agent failed
 d-01JE0000000000000000000003  succeeded  2020-01-02 03:04  1m 12s  codex  gpt-5.6-terra  research  checkout  3 attempts
 `);
-  expect(Object.fromEntries(daemon.received[0]?.query ?? [])).toEqual({ limit: '3', state: 'succeeded,failed', batch: 'night & day' });
-  expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toMatchObject({ schema: 'cmo.dispatches/1', ok: true, data: { dispatches: [{ state: 'succeeded' }, {}, {}] } });
+  expect(Object.fromEntries(daemon.received[0]?.query ?? [])).toEqual({
+    limit: '3',
+    state: 'succeeded,failed',
+    batch: 'night & day',
+  });
+  expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toMatchObject({
+    schema: 'cmo.dispatches/1',
+    ok: true,
+    data: { dispatches: [{ state: 'succeeded' }, {}, {}] },
+  });
   await daemon.close();
 });
 
 test('asking a box that never ran anything starts nothing on it', async () => {
   const box = await freshBox();
   expect(await box.cmo(['ls'])).toMatchObject({ code: 0, stdout: 'nothing is on record that fits\n' });
-  expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toEqual({ schema: 'cmo.dispatches/1', ok: true, data: { dispatches: [] } });
-  expect(JSON.parse((await box.cmo(['status', '--json'])).stdout)).toEqual({ schema: 'cmo.status/1', ok: true, data: { up: false, ended: null } });
+  expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toEqual({
+    schema: 'cmo.dispatches/1',
+    ok: true,
+    data: { dispatches: [] },
+  });
+  expect(JSON.parse((await box.cmo(['status', '--json'])).stdout)).toEqual({
+    schema: 'cmo.status/1',
+    ok: true,
+    data: { up: false, ended: null },
+  });
   expect((await box.cmo(['down'])).stdout).toBe('no daemon ran\n');
   expect(existsSync(box.state)).toBe(false);
 });
@@ -59,7 +87,8 @@ test('cmo alone tells how the box stands and what to type next', async () => {
   const box = await freshBox();
   const { code, stdout } = await box.cmo([], { env: { PATH: '/nowhere' } });
   expect(code).toBe(0);
-  expect(stdout.replace(/^cmo [^:]+/, 'cmo V')).toBe(`cmo V: agent tasks on the Claude and Codex subscriptions you have, up to their windows and not past them
+  expect(stdout.replace(/^cmo [^:]+/, 'cmo V'))
+    .toBe(`cmo V: agent tasks on the Claude and Codex subscriptions you have, up to their windows and not past them
 
   codex   missing: codex is not on PATH
   claude  missing: claude is not on PATH
@@ -82,11 +111,22 @@ test('every command has help with its flags and an example, and --json in front 
     const { flags, examples } = await load();
     for (const text of [...Object.values(flags).map((flag) => flag.name), ...examples]) expect(stdout).toContain(text);
   }
-  for (const args of [['help', 'run', '--json'], ['run', '--help', '--json']]) {
+  for (const args of [
+    ['help', 'run', '--json'],
+    ['run', '--help', '--json'],
+  ]) {
     const { data } = JSON.parse((await box.cmo(args)).stdout) as { data: object };
-    expect(data).toMatchObject({ name: 'run', json: { schema: 'cmo.envelope/1', inPipes: true }, flags: expect.arrayContaining([expect.objectContaining({ name: '--max-wait', value: 'DUR' })]) as unknown });
+    expect(data).toMatchObject({
+      name: 'run',
+      json: { schema: 'cmo.envelope/1', inPipes: true },
+      flags: expect.arrayContaining([expect.objectContaining({ name: '--max-wait', value: 'DUR' })]) as unknown,
+    });
   }
-  for (const about of [[], ['exit-codes'], ['environment']]) expect(JSON.parse((await box.cmo(['help', ...about, '--json'])).stdout)).toMatchObject({ schema: 'cmo.help/1', ok: true });
+  for (const about of [[], ['exit-codes'], ['environment']])
+    expect(JSON.parse((await box.cmo(['help', ...about, '--json'])).stdout)).toMatchObject({
+      schema: 'cmo.help/1',
+      ok: true,
+    });
   const wrong = await box.cmo(['help', 'rum', '--json']);
   expect([wrong.code, JSON.parse(wrong.stdout)]).toMatchObject([2, { schema: 'cmo.help/1', ok: false }]);
   expect((await box.cmo(['help', 'exit-codes'])).stdout).toMatch(/^130 +interrupted/m);
@@ -100,12 +140,22 @@ test('config show tells each value and where it came from, and no secret', async
   mkdirSync(box.configFile.replace(/config\.json$/, ''), { recursive: true });
   writeFileSync(box.configFile, '{\n "pressure": {"tight": 60},\n "redisUrl": "redis://:canary@h"\n}');
   const { stdout } = await box.cmo(['config', 'show', '--origin', '--json'], { env: { CMO_CODEX_FAST: 'mini' } });
-  const { data: shown } = JSON.parse(stdout) as { data: { values: { path: string; value: unknown; origin: string }[] } };
+  const { data: shown } = JSON.parse(stdout) as {
+    data: { values: { path: string; value: unknown; origin: string }[] };
+  };
   const of = (path: string) => shown.values.find((one) => one.path === path);
-  expect(of('pressure.tight')).toEqual({ path: 'pressure.tight', value: 60, origin: `${box.configFile}:2 pressure.tight` });
+  expect(of('pressure.tight')).toEqual({
+    path: 'pressure.tight',
+    value: 60,
+    origin: `${box.configFile}:2 pressure.tight`,
+  });
   expect(of('lanes.codex.models.fast.model')).toMatchObject({ value: 'mini', origin: 'CMO_CODEX_FAST' });
   expect(of('redisUrl')?.value).toBe('(set)');
   expect(stdout).not.toContain('canary');
   expect((await box.cmo(['config', 'show', '--origin'])).stdout).toMatch(/^pressure\.critical +default +85$/m);
-  expect(JSON.parse((await box.cmo(['config', 'schema'])).stdout)).toMatchObject({ type: 'object', additionalProperties: false, properties: { pressure: { properties: { tight: { maximum: 100 } } } } });
+  expect(JSON.parse((await box.cmo(['config', 'schema'])).stdout)).toMatchObject({
+    type: 'object',
+    additionalProperties: false,
+    properties: { pressure: { properties: { tight: { maximum: 100 } } } },
+  });
 });

@@ -26,7 +26,12 @@ describe('cmo logs', () => {
     expect(data).toMatchObject({ attempt: 1, attemptEnded: true, dispatchEnded: true });
     expect(data.lines.map(({ kind }) => kind)).toContain('command');
     const raw = await box.cmo(['logs', '--raw', id]);
-    expect(raw.stdout.trimEnd().split('\n').every((line) => line.startsWith('{"'))).toBe(true);
+    expect(
+      raw.stdout
+        .trimEnd()
+        .split('\n')
+        .every((line) => line.startsWith('{"')),
+    ).toBe(true);
   });
 
   test('follows from one attempt to the next until the dispatch has ended', async () => {
@@ -34,14 +39,22 @@ describe('cmo logs', () => {
     const { code, stdout } = await box.cmo(['logs', '-f', id]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^attempt \d on codex/);
-    expect(stdout.trimEnd().split('\n').filter((line) => line.includes('slow but done'))).toHaveLength(1);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .filter((line) => line.includes('slow but done')),
+    ).toHaveLength(1);
     expect((await box.wait(id)).ok).toBe(true);
     const first = await box.cmo(['logs', '--attempt', '1', id]);
     expect(first.stdout).toContain('stderr: Warning: no last agent message');
   });
 
   test('refuses what can not be meant', async () => {
-    expect(await box.cmo(['logs'])).toMatchObject({ code: 2, stderr: expect.stringContaining('logs of what?') as string });
+    expect(await box.cmo(['logs'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('logs of what?') as string,
+    });
     expect((await box.cmo(['logs', '--daemon', 'd-01JE0000000000000000000000'])).code).toBe(2);
     expect((await box.cmo(['logs', 'd-01JE0000000000000000000000'])).code).toBe(2);
   });
@@ -50,7 +63,12 @@ describe('cmo logs', () => {
     const { stdout } = await box.cmo(['logs', '--daemon']);
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d info  ready /m);
     const raw = await box.cmo(['logs', '--daemon', '--raw']);
-    expect(raw.stdout.trimEnd().split('\n').every((line) => (JSON.parse(line) as { level: string }).level !== '')).toBe(true);
+    expect(
+      raw.stdout
+        .trimEnd()
+        .split('\n')
+        .every((line) => (JSON.parse(line) as { level: string }).level !== ''),
+    ).toBe(true);
   });
 });
 
@@ -61,7 +79,11 @@ test('a log that is set aside while it is followed is told whole and once', asyn
   writeFileSync(path, 'eins\nzwe');
   const lines: string[] = [];
   let goOn = true;
-  const following = followLog(folder, 'daemon.log', { follow: true, goOn: () => goOn, line: (text) => lines.push(text) });
+  const following = followLog(folder, 'daemon.log', {
+    follow: true,
+    goOn: () => goOn,
+    line: (text) => lines.push(text),
+  });
   await waitUntil(() => lines.length === 1);
   appendFileSync(path, 'i ✓\n');
   await waitUntil(() => lines.length === 2);

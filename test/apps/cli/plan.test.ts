@@ -13,8 +13,30 @@ const ahead = (hours: number): string => new Date(Date.now() + hours * 3_600_000
 function account(id: 'codex' | 'claude', five: number, more: Partial<AccountMeter> = {}): AccountMeter {
   return {
     account: id,
-    lanes: [{ id, vendor: id === 'codex' ? 'openai' : 'anthropic', kind: id, command: id, installed: false, endpoint: null, hold: null }],
-    windows: [{ id: 'five_hour', kind: 'five_hour', scope: null, usedPercent: five, reserved: 0, settling: 0, estimated: 0, effective: five, resetsAt: ahead(2) }],
+    lanes: [
+      {
+        id,
+        vendor: id === 'codex' ? 'openai' : 'anthropic',
+        kind: id,
+        command: id,
+        installed: false,
+        endpoint: null,
+        hold: null,
+      },
+    ],
+    windows: [
+      {
+        id: 'five_hour',
+        kind: 'five_hour',
+        scope: null,
+        usedPercent: five,
+        reserved: 0,
+        settling: 0,
+        estimated: 0,
+        effective: five,
+        resetsAt: ahead(2),
+      },
+    ],
     inFlight: 0,
     paused: false,
     closed: null,
@@ -28,17 +50,61 @@ function account(id: 'codex' | 'claude', five: number, more: Partial<AccountMete
 }
 function meters(box: Box, accounts: AccountMeter[], writtenAt = ahead(0)): void {
   mkdirSync(box.state, { recursive: true, mode: 0o700 });
-  writeFileSync(join(box.state, 'meters.json'), JSON.stringify({ schema: 'cmo.meters/1', node: 'n', writtenAt, pressure: { tight: 65, critical: 85, exhausted: 95 }, accounts } satisfies MetersFile));
+  writeFileSync(
+    join(box.state, 'meters.json'),
+    JSON.stringify({
+      schema: 'cmo.meters/1',
+      node: 'n',
+      writtenAt,
+      pressure: { tight: 65, critical: 85, exhausted: 95 },
+      accounts,
+    } satisfies MetersFile),
+  );
 }
-const parsed = (ran: Ran): Record<string, unknown> & { decision: Decision; error?: ErrorBody } => JSON.parse(ran.stdout) as never;
+const parsed = (ran: Ran): Record<string, unknown> & { decision: Decision; error?: ErrorBody } =>
+  JSON.parse(ran.stdout) as never;
 
 test('a plan has the names of the tool that people come from, and ours', async () => {
   const box = await freshBox();
   meters(box, [account('codex', 20), account('claude', 60)]);
-  const ran = await box.cmo(['plan', '--role', 'judge', '--complexity', '4', '--length', 's', '--independent-of', 'codex', '--schema', 'schema.json'], { env: both(box) });
+  const ran = await box.cmo(
+    [
+      'plan',
+      '--role',
+      'judge',
+      '--complexity',
+      '4',
+      '--length',
+      's',
+      '--independent-of',
+      'codex',
+      '--schema',
+      'schema.json',
+    ],
+    { env: both(box) },
+  );
   expect(ran.code).toBe(2);
   writeFileSync(join(box.folder, 'schema.json'), '{"type": "object"}');
-  const plan = parsed(await box.cmo(['plan', '--role', 'judge', '--complexity', '4', '--length', 's', '--independent-of', 'codex', '--schema', 'schema.json', '--batch-name', 'n'], { env: both(box) }));
+  const plan = parsed(
+    await box.cmo(
+      [
+        'plan',
+        '--role',
+        'judge',
+        '--complexity',
+        '4',
+        '--length',
+        's',
+        '--independent-of',
+        'codex',
+        '--schema',
+        'schema.json',
+        '--batch-name',
+        'n',
+      ],
+      { env: both(box) },
+    ),
+  );
   expect(plan).toMatchObject({
     schema: 'cmo.envelope/1',
     ok: true,
@@ -54,7 +120,18 @@ test('a plan has the names of the tool that people come from, and ours', async (
     independence: 'cross-vendor',
     weight: 0.613,
     fallback: null,
-    factors: { role: 'judge', complexity: 4, length: 's', contextTokens: 0, needsSchema: true, needsRepoWrite: false, independentOf: 'codex', strictIndependence: false, pin: null, pinModel: null },
+    factors: {
+      role: 'judge',
+      complexity: 4,
+      length: 's',
+      contextTokens: 0,
+      needsSchema: true,
+      needsRepoWrite: false,
+      independentOf: 'codex',
+      strictIndependence: false,
+      pin: null,
+      pinModel: null,
+    },
     states: { codex: { state: 'ok', percent: 20 }, claude: { state: 'ok', percent: 60 } },
     notes: ['cross-model-forced:claude'],
     waiting: null,
@@ -63,16 +140,35 @@ test('a plan has the names of the tool that people come from, and ours', async (
     receipts: [],
   });
   expect(decisionSchema.safeParse(plan.decision).error).toBeUndefined();
-  expect(plan['candidates']).toMatchObject([{ provider: 'codex', state: 'ok' }, { provider: 'claude', state: 'ok' }]);
+  expect(plan['candidates']).toMatchObject([
+    { provider: 'codex', state: 'ok' },
+    { provider: 'claude', state: 'ok' },
+  ]);
   const codex = parsed(await box.cmo(['plan', '--pin', 'codex', '--model', 'gpt-9'], { env: both(box) }));
-  expect(codex).toMatchObject({ provider: 'codex', model: 'gpt-9', reasoning: 'medium', effort: 'medium', notes: ['provider-pinned:codex', 'model-pinned'] });
-  expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({ provider: 'codex', fallback: { provider: 'claude', binary: 'claude', tier: 'balanced', model: 'sonnet', effort: 'medium' } });
+  expect(codex).toMatchObject({
+    provider: 'codex',
+    model: 'gpt-9',
+    reasoning: 'medium',
+    effort: 'medium',
+    notes: ['provider-pinned:codex', 'model-pinned'],
+  });
+  expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({
+    provider: 'codex',
+    fallback: { provider: 'claude', binary: 'claude', tier: 'balanced', model: 'sonnet', effort: 'medium' },
+  });
 });
 
 test('a plan needs no daemon, no Redis and no prompt, and leaves nothing behind', async () => {
   const box = await freshBox();
   const ran = await box.cmo(['plan', '--role', 'research', '--human'], { env: both(box) });
-  expect([ran.code, ran.stdout.split('\n').slice(0, 3)]).toEqual([0, ['codex gpt-5.6-terra effort=medium (tier balanced, weight 0.438)', 'else: claude sonnet', 'why: research · complexity 3/5 · length m → balanced | codex unknown (no reading); preferred: worth 100 points of room']]);
+  expect([ran.code, ran.stdout.split('\n').slice(0, 3)]).toEqual([
+    0,
+    [
+      'codex gpt-5.6-terra effort=medium (tier balanced, weight 0.438)',
+      'else: claude sonnet',
+      'why: research · complexity 3/5 · length m → balanced | codex unknown (no reading); preferred: worth 100 points of room',
+    ],
+  ]);
   expect(ran.stdout).toContain('meters: none was read here yet, so every window is unknown');
   expect((await box.cmo(['status'])).stdout).toContain('the daemon does not run');
 });
@@ -93,31 +189,72 @@ test('a plan says what would wait: a window with no room for it, though its lane
   const box = await freshBox();
   meters(box, [account('codex', 94.5), account('claude', 99)]);
   const ran = await box.cmo(['plan'], { env: both(box) });
-  expect([ran.code, parsed(ran)['waiting']]).toMatchObject([0, { for: 'quota', why: 'the five_hour window of codex has no room for it' }]);
+  expect([ran.code, parsed(ran)['waiting']]).toMatchObject([
+    0,
+    { for: 'quota', why: 'the five_hour window of codex has no room for it' },
+  ]);
 });
 
 test('meters that are too old, or no meters at all, count as unknown and are called so; the CLIs are looked for now', async () => {
   const box = await freshBox();
   meters(box, [account('codex', 99), account('claude', 99)], ahead(-3));
-  expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({ ok: true, provider: 'codex', states: { codex: { state: 'unknown', percent: null } }, meters: { stale: true } });
-  expect((await box.cmo(['plan', '--human'], { env: both(box) })).stdout).toContain('meters: written 3h 00m ago, too old to say anything');
+  expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({
+    ok: true,
+    provider: 'codex',
+    states: { codex: { state: 'unknown', percent: null } },
+    meters: { stale: true },
+  });
+  expect((await box.cmo(['plan', '--human'], { env: both(box) })).stdout).toContain(
+    'meters: written 3h 00m ago, too old to say anything',
+  );
   for (const text of ['', '{', '[]', '{"schema":"cmo.meters/1","accounts":null}']) {
     writeFileSync(join(box.state, 'meters.json'), text);
-    expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({ ok: true, states: { claude: { state: 'unknown' } }, meters: null });
+    expect(parsed(await box.cmo(['plan'], { env: both(box) }))).toMatchObject({
+      ok: true,
+      states: { claude: { state: 'unknown' } },
+      meters: null,
+    });
   }
   const none = await box.cmo(['plan'], { env: { PATH: dirname(process.execPath) } });
-  expect([none.code, parsed(none)['states']]).toMatchObject([3, { codex: { state: 'missing' }, claude: { state: 'missing' } }]);
+  expect([none.code, parsed(none)['states']]).toMatchObject([
+    3,
+    { codex: { state: 'missing' }, claude: { state: 'missing' } },
+  ]);
 });
 
 test('a plan reads a dispatch file, and of a review the vendor from the receipt', async () => {
   const box = await freshBox();
-  writeFileSync(join(box.folder, 'job.md'), 'DISPATCH\r\nrole: review\r\nreview-of: d-01JE0000000000000000000001\r\nTASK\r\nx');
-  expect(parsed(await box.cmo(['plan', '--dispatch', 'job.md', '--json'], { env: both(box) })).error).toMatchObject({ code: 'CMO_E_NO_DISPATCH' });
+  writeFileSync(
+    join(box.folder, 'job.md'),
+    'DISPATCH\r\nrole: review\r\nreview-of: d-01JE0000000000000000000001\r\nTASK\r\nx',
+  );
+  expect(parsed(await box.cmo(['plan', '--dispatch', 'job.md', '--json'], { env: both(box) })).error).toMatchObject({
+    code: 'CMO_E_NO_DISPATCH',
+  });
   mkdirSync(join(box.state, 'receipts'), { recursive: true, mode: 0o700 });
-  const line: Partial<DispatchReceipt> = { kind: 'dispatch', schema: 'cmo.receipt/1', id: 'd-01JE0000000000000000000001', at: '2029-01-01T00:00:00Z', ok: true, state: 'succeeded', provider: 'claude', vendor: 'anthropic' };
+  const line: Partial<DispatchReceipt> = {
+    kind: 'dispatch',
+    schema: 'cmo.receipt/1',
+    id: 'd-01JE0000000000000000000001',
+    at: '2029-01-01T00:00:00Z',
+    ok: true,
+    state: 'succeeded',
+    provider: 'claude',
+    vendor: 'anthropic',
+  };
   writeFileSync(join(box.state, 'receipts', '2029-01.jsonl'), `${JSON.stringify(line)}\n`);
-  expect(parsed(await box.cmo(['plan', '--dispatch', 'job.md'], { env: both(box) }))).toMatchObject({ provider: 'codex', independence: 'cross-vendor', factors: { independentOf: 'anthropic' } });
-  expect(parsed(await box.cmo(['plan', '--dispatch', 'job.md', '--pin', 'claude', '--strict-independence', '--json'], { env: both(box) })).error).toMatchObject({ code: 'CMO_E_UNSATISFIABLE' });
+  expect(parsed(await box.cmo(['plan', '--dispatch', 'job.md'], { env: both(box) }))).toMatchObject({
+    provider: 'codex',
+    independence: 'cross-vendor',
+    factors: { independentOf: 'anthropic' },
+  });
+  expect(
+    parsed(
+      await box.cmo(['plan', '--dispatch', 'job.md', '--pin', 'claude', '--strict-independence', '--json'], {
+        env: both(box),
+      }),
+    ).error,
+  ).toMatchObject({ code: 'CMO_E_UNSATISFIABLE' });
 });
 
 test('a batch is planned whole: sums per lane and window, what waits and until when, the end; and refused as a submit refuses it', async () => {
@@ -125,16 +262,38 @@ test('a batch is planned whole: sums per lane and window, what waits and until w
   meters(box, [account('codex', 90), account('claude', 90)]);
   mkdirSync(dirname(box.configFile), { recursive: true });
   writeFileSync(box.configFile, '{"holdBack": {"points": 0}}');
-  writeFileSync(join(box.folder, 'b.jsonl'), Array.from({ length: 13 }, (_, i) => JSON.stringify({ prompt: `task ${i}`, ...(i === 0 && { role: 'review', independentOf: 'codex' }) })).join('\n'));
+  writeFileSync(
+    join(box.folder, 'b.jsonl'),
+    Array.from({ length: 13 }, (_, i) =>
+      JSON.stringify({ prompt: `task ${i}`, ...(i === 0 && { role: 'review', independentOf: 'codex' }) }),
+    ).join('\n'),
+  );
   const ran = await box.cmo(['plan', '--batch', 'b.jsonl'], { env: both(box) });
   const { data } = JSON.parse(ran.stdout) as { data: BatchPlan };
   expect(ran.code).toBe(3);
   expect(data).toMatchObject({ total: 13, waits: [{ dispatches: 3 }], end: { at: null } });
-  expect(data.windows).toMatchObject([{ account: 'codex', window: 'five_hour', atOnce: 5 }, { account: 'claude', window: 'five_hour', atOnce: 5 }]);
-  expect(data.dispatches[0]).toMatchObject({ name: 'b.jsonl:1', lane: 'claude', independence: 'cross-vendor', waits: false });
+  expect(data.windows).toMatchObject([
+    { account: 'codex', window: 'five_hour', atOnce: 5 },
+    { account: 'claude', window: 'five_hour', atOnce: 5 },
+  ]);
+  expect(data.dispatches[0]).toMatchObject({
+    name: 'b.jsonl:1',
+    lane: 'claude',
+    independence: 'cross-vendor',
+    waits: false,
+  });
 
   mkdirSync(join(box.state, 'receipts'), { recursive: true, mode: 0o700 });
-  const attempts = ['codex', 'claude'].map((lane, i) => JSON.stringify({ kind: 'attempt', id: `d-01JE000000000000000000000${i}.1`, at: ahead(-1), lane, outcome: 'ok', durationMs: 60_000 }));
+  const attempts = ['codex', 'claude'].map((lane, i) =>
+    JSON.stringify({
+      kind: 'attempt',
+      id: `d-01JE000000000000000000000${i}.1`,
+      at: ahead(-1),
+      lane,
+      outcome: 'ok',
+      durationMs: 60_000,
+    }),
+  );
   writeFileSync(join(box.state, 'receipts', `${ahead(-1).slice(0, 7)}.jsonl`), attempts.join('\n'));
   const text = (await box.cmo(['plan', '--batch', 'b.jsonl', '--human'], { env: both(box) })).stdout;
   expect(text).toMatch(/^13 dispatches: 10 could start now, 3 would wait\n/);
@@ -148,20 +307,50 @@ test('a batch is planned whole: sums per lane and window, what waits and until w
 test('a plan, its receipt or its record is replayed: the same facts give the same decision, or the difference is named', async () => {
   const box = await freshBox();
   meters(box, [account('codex', 20), account('claude', 60)]);
-  const { stdout } = await box.cmo(['plan', '--role', 'review', '--independent-of', 'claude', '--context-tokens', '5'], { env: both(box) });
+  const { stdout } = await box.cmo(
+    ['plan', '--role', 'review', '--independent-of', 'claude', '--context-tokens', '5'],
+    { env: both(box) },
+  );
   const again = await box.cmo(['replay', '-'], { stdin: stdout });
   expect([again.code, again.stdout]).toEqual([0, 'the same: codex gpt-5.6-terra (tier balanced)\n']);
   mkdirSync(dirname(box.configFile), { recursive: true });
   writeFileSync(box.configFile, '{"models": {"codex": {"balanced": "gpt-6"}}, "pressure": {"tight": 10}}');
   const { decision } = JSON.parse(stdout) as { decision: Decision };
-  writeFileSync(join(box.folder, 'two.jsonl'), `${JSON.stringify(decision)}\n${JSON.stringify({ kind: 'dispatch', id: 'd-01JE0000000000000000000001', decision })}\n`);
+  writeFileSync(
+    join(box.folder, 'two.jsonl'),
+    `${JSON.stringify(decision)}\n${JSON.stringify({ kind: 'dispatch', id: 'd-01JE0000000000000000000001', decision })}\n`,
+  );
   const changed = await box.cmo(['replay', 'two.jsonl', '--json'], {});
   expect(changed.code).toBe(1);
-  expect(JSON.parse(changed.stdout)).toMatchObject({ ok: true, data: { replays: [{ id: null, same: false }, { id: 'd-01JE0000000000000000000001', same: false, differences: [{ member: 'model', then: 'gpt-5.6-terra', now: 'gpt-6' }, { member: 'states', now: { codex: 'tight' } }] }] } });
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    ok: true,
+    data: {
+      replays: [
+        { id: null, same: false },
+        {
+          id: 'd-01JE0000000000000000000001',
+          same: false,
+          differences: [
+            { member: 'model', then: 'gpt-5.6-terra', now: 'gpt-6' },
+            { member: 'states', now: { codex: 'tight' } },
+          ],
+        },
+      ],
+    },
+  });
   mkdirSync(join(box.state, 'receipts'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(box.state, 'receipts', '2029-01.jsonl'), `${JSON.stringify({ kind: 'dispatch', id: 'd-01JE0000000000000000000001', at: '2029-01-01T00:00:00Z', decision })}\n`);
-  expect((await box.cmo(['replay', 'd-01JE0000000000000000000001'])).stdout).toContain('model: "gpt-5.6-terra" then, "gpt-6" now');
-  for (const [stdin, says] of [['{}', 'saw an object; allowed: a decision with its factors and facts'], ['nonsense', 'holds no decision'], ['', 'holds no decision']] as const) {
+  writeFileSync(
+    join(box.state, 'receipts', '2029-01.jsonl'),
+    `${JSON.stringify({ kind: 'dispatch', id: 'd-01JE0000000000000000000001', at: '2029-01-01T00:00:00Z', decision })}\n`,
+  );
+  expect((await box.cmo(['replay', 'd-01JE0000000000000000000001'])).stdout).toContain(
+    'model: "gpt-5.6-terra" then, "gpt-6" now',
+  );
+  for (const [stdin, says] of [
+    ['{}', 'saw an object; allowed: a decision with its factors and facts'],
+    ['nonsense', 'holds no decision'],
+    ['', 'holds no decision'],
+  ] as const) {
     const ran = await box.cmo(['replay', '-'], { stdin });
     expect([ran.code, ran.stderr.includes(says)], ran.stderr).toEqual([2, true]);
   }
@@ -173,7 +362,12 @@ test('selftest shows what the configured lanes make of typical work, and that cm
   writeFileSync(box.configFile, '{"models": {"claude": {"balanced": "sonnet-9"}}}');
   const ran = await box.cmo(['selftest']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
-  expect(ran.stdout).toMatch(/review what codex made +0\.475 +balanced +claude +sonnet-9 +medium +cross-model-forced:claude/);
+  expect(ran.stdout).toMatch(
+    /review what codex made +0\.475 +balanced +claude +sonnet-9 +medium +cross-model-forced:claude/,
+  );
   expect(ran.stdout).toMatch(/8 checks passed\n$/);
-  expect(JSON.parse((await box.cmo(['selftest', '--json'])).stdout)).toMatchObject({ ok: true, data: { checks: expect.arrayContaining([expect.objectContaining({ ok: true })]) as unknown } });
+  expect(JSON.parse((await box.cmo(['selftest', '--json'])).stdout)).toMatchObject({
+    ok: true,
+    data: { checks: expect.arrayContaining([expect.objectContaining({ ok: true })]) as unknown },
+  });
 });

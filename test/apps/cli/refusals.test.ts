@@ -10,7 +10,11 @@ beforeAll(async () => {
   box = await freshBox();
 });
 
-type Refused = { code: number | null; error: { code: string; message: string; details?: string[]; fix: string }; stderr: string };
+type Refused = {
+  code: number | null;
+  error: { code: string; message: string; details?: string[]; fix: string };
+  stderr: string;
+};
 
 async function refused(args: string[], options: Parameters<Box['cmo']>[1] = {}): Promise<Refused> {
   const { code, stdout, stderr } = await box.cmo([...args, '--json'], options);
@@ -26,7 +30,14 @@ const said = ({ error }: Refused): string => [error.message, ...(error.details ?
 const WRONG: [command: string, flag: string, value: string, ...says: string[]][] = [
   ['run', '--prompt', '--write', '"--write"', 'a value: TEXT'],
   ['run', '--prompt-file', '', '""', 'the path of a file'],
-  ['run', '--role', 'jugde', '"jugde"', 'mechanical, research, implement, review, synthesis, judge, architecture', 'nearest: judge'],
+  [
+    'run',
+    '--role',
+    'jugde',
+    '"jugde"',
+    'mechanical, research, implement, review, synthesis, judge, architecture',
+    'nearest: judge',
+  ],
   ['run', '--complexity', '3.5', '"3.5"', 'a whole number 1..5', 'nearest: 4'],
   ['run', '--complexity', '6', '"6"', 'nearest: 5'],
   ['run', '--complexity', '', '""', 'a whole number 1..5'],
@@ -165,13 +176,16 @@ const WRONG: [command: string, flag: string, value: string, ...says: string[]][]
   ['down', '--json', '=1', 'it takes no value'],
 ];
 
-test.each(WRONG)('cmo %s %s %s is refused with exit 2, and says what is right', async (command, flag, value, ...says) => {
-  const words = value.startsWith('=') ? [`${flag}${value}`] : [flag, value];
-  const answer = await refused([command, ...words], { stdin: 'a task' });
-  expect(answer.code).toBe(2);
-  expect(answer.error.code).toMatch(/^CMO_E_(UNKNOWN_VALUE|USAGE)$/);
-  for (const text of [flag, ...says]) expect(said(answer)).toContain(text);
-});
+test.each(WRONG)(
+  'cmo %s %s %s is refused with exit 2, and says what is right',
+  async (command, flag, value, ...says) => {
+    const words = value.startsWith('=') ? [`${flag}${value}`] : [flag, value];
+    const answer = await refused([command, ...words], { stdin: 'a task' });
+    expect(answer.code).toBe(2);
+    expect(answer.error.code).toMatch(/^CMO_E_(UNKNOWN_VALUE|USAGE)$/);
+    for (const text of [flag, ...says]) expect(said(answer)).toContain(text);
+  },
+);
 
 test('the table above walks every flag of every command', async () => {
   const walked = new Set(WRONG.map(([command, flag]) => `${command} ${flag}`));
@@ -179,7 +193,9 @@ test('the table above walks every flag of every command', async () => {
   for (const entry of COMMANDS) {
     // submit and plan have the flags of run, from the same table.
     const { flags } = await entry.load();
-    for (const { name } of Object.values(flags)) if (!walked.has(`${['submit', 'plan'].includes(entry.name) ? 'run' : entry.name} ${name}`)) missing.push(`${entry.name} ${name}`);
+    for (const { name } of Object.values(flags))
+      if (!walked.has(`${['submit', 'plan'].includes(entry.name) ? 'run' : entry.name} ${name}`))
+        missing.push(`${entry.name} ${name}`);
   }
   expect(missing).toEqual([]);
 });
@@ -229,7 +245,12 @@ test.each([
   ['full access where the config does not allow it', ['--full-access'], 'a task', 'CMO_E_NOT_PERMITTED'],
   ['write and read-only', ['--write', '--read-only'], 'a task', 'CMO_E_UNSATISFIABLE'],
   ['a judge that writes', ['--role', 'judge', '--write'], 'a task', 'CMO_E_UNSATISFIABLE'],
-  ['a pin that strict independence excludes', ['--pin', 'codex', '--independent-of', 'openai', '--strict-independence'], 'a task', 'CMO_E_UNSATISFIABLE'],
+  [
+    'a pin that strict independence excludes',
+    ['--pin', 'codex', '--independent-of', 'openai', '--strict-independence'],
+    'a task',
+    'CMO_E_UNSATISFIABLE',
+  ],
   ['a variable that bills elsewhere', ['--env', 'OPENAI_API_KEY=canary-1'], 'a task', 'CMO_E_NOT_PERMITTED'],
   ['a variable that is not set', ['--env', 'NOT_SET_HERE'], 'a task', 'CMO_E_NOT_PERMITTED'],
 ])('run and submit refuse %s with exit 2, and start nothing', async (_what, args, stdin, code) => {
@@ -257,8 +278,14 @@ test('a malformed configuration is told with its line before anything is started
   expect(said(await refused(['config', 'check']))).toContain('nearest: tight');
   expect(said(await refused(['up']))).toContain('nearest: tight');
   const doctor = await box.cmo(['doctor', '--only', 'config', '--json']);
-  expect([doctor.code, JSON.parse(doctor.stdout)]).toMatchObject([1, { data: { rows: [{ id: 'config', status: 'fail' }] } }]);
-  writeFileSync(box.configFile, '{ "lanes": { "codex": { "env": { "OPENAI_BASE_URL": "https://llm.example.org/canary" } } } }');
+  expect([doctor.code, JSON.parse(doctor.stdout)]).toMatchObject([
+    1,
+    { data: { rows: [{ id: 'config', status: 'fail' }] } },
+  ]);
+  writeFileSync(
+    box.configFile,
+    '{ "lanes": { "codex": { "env": { "OPENAI_BASE_URL": "https://llm.example.org/canary" } } } }',
+  );
   const away = await refused(['run'], { stdin: 'a task' });
   expect(said(away)).toContain('lanes.codex.env sets OPENAI_BASE_URL, which leads to llm.example.org');
   expect(said(await refused(['config', 'check']))).toContain('llm.example.org');

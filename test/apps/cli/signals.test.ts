@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { errorBody, type Envelope } from '#contract';
 import { waitUntil } from '../../support/wait-until.js';
-import { data, envelope, fakeDaemon, oneDispatch, succeeded, type FakeDaemon, type Reply } from './support/fake-daemon.js';
+import {
+  data,
+  envelope,
+  fakeDaemon,
+  oneDispatch,
+  succeeded,
+  type FakeDaemon,
+  type Reply,
+} from './support/fake-daemon.js';
 import { freshBox, type Box } from './support/run-cli.js';
 
 function gate(): { open(): void; opened: Promise<void> } {
@@ -25,10 +33,14 @@ async function running(box: Box, options: { deaf?: boolean } = {}): Promise<Fake
     }),
   );
 }
-const waiting = (daemon: FakeDaemon) => waitUntil(() => daemon.received.some(({ method }) => method === 'GET'), { what: 'the CLI to wait' });
+const waiting = (daemon: FakeDaemon) =>
+  waitUntil(() => daemon.received.some(({ method }) => method === 'GET'), { what: 'the CLI to wait' });
 const cancels = (daemon: FakeDaemon) => daemon.received.filter(({ path }) => path.endsWith('/cancel'));
 
-test.each([['run', ['run', '--prompt', 'a']], ['wait', ['wait', 'd-01JE0000000000000000000001']]])('Ctrl-C on %s cancels, waits for the end, says so and exits 130', async (_name, args) => {
+test.each([
+  ['run', ['run', '--prompt', 'a']],
+  ['wait', ['wait', 'd-01JE0000000000000000000001']],
+])('Ctrl-C on %s cancels, waits for the end, says so and exits 130', async (_name, args) => {
   const box = await freshBox();
   const daemon = await running(box);
   const { child, ran } = box.start(args);
@@ -60,7 +72,11 @@ test('a second Ctrl-C leaves at once', async () => {
 test('Ctrl-C while the task is being handed over cancels what was handed over', async () => {
   const box = await freshBox();
   const taken = gate();
-  const serve = oneDispatch((id, { path }) => (path.endsWith('/cancel') ? data('cmo.cancel/1', { id, how: 'cancelled', state: 'cancelled' }) : envelope(id, { state: 'cancelled' })));
+  const serve = oneDispatch((id, { path }) =>
+    path.endsWith('/cancel')
+      ? data('cmo.cancel/1', { id, how: 'cancelled', state: 'cancelled' })
+      : envelope(id, { state: 'cancelled' }),
+  );
   const daemon = await fakeDaemon(box.state, async (request) => {
     if (request.path === '/v1/dispatches') await taken.opened;
     return serve(request);
@@ -75,7 +91,10 @@ test('Ctrl-C while the task is being handed over cancels what was handed over', 
   await daemon.close();
 });
 
-test.each([['SIGTERM', 143], ['SIGHUP', 129]] as const)('%s leaves the agent running and names the way back', async (signal, exit) => {
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s leaves the agent running and names the way back', async (signal, exit) => {
   const box = await freshBox();
   const daemon = await running(box);
   const { child, ran } = box.start(['run', '--prompt', 'a']);

@@ -22,17 +22,26 @@ function sourcesOf(meta: Metafile, entry: string): string[] {
 
 test('what every start reads holds the everyday commands and nothing heavy', () => {
   const sources = sourcesOf(hot, 'apps/cli/main.ts');
-  for (const name of ['run', 'submit', 'plan', 'limits', 'wait', 'result', 'ls', 'show', 'status', 'cancel']) expect(sources).toContain(`apps/cli/commands/${name}.ts`);
+  for (const name of ['run', 'submit', 'plan', 'limits', 'wait', 'result', 'ls', 'show', 'status', 'cancel'])
+    expect(sources).toContain(`apps/cli/commands/${name}.ts`);
   expect(sources.filter((path) => TOO_HEAVY.test(path))).toEqual([]);
 });
 
 test('what is called once in a while, and the daemon’s start, stand in a bundle that a start does not read', () => {
   const sources = sourcesOf(hot, 'apps/cli/main.ts');
-  expect(sources.filter((path) => path.startsWith('apps/daemon') || /commands\/(?:doctor|explain|config|help)\.ts$/.test(path))).toEqual([]);
-  expect(Object.keys(cold.inputs)).toEqual(expect.arrayContaining(['apps/cli/commands/doctor.ts', 'apps/cli/commands/explain.ts', 'apps/daemon/client.ts']));
+  expect(
+    sources.filter(
+      (path) => path.startsWith('apps/daemon') || /commands\/(?:doctor|explain|config|help)\.ts$/.test(path),
+    ),
+  ).toEqual([]);
+  expect(Object.keys(cold.inputs)).toEqual(
+    expect.arrayContaining(['apps/cli/commands/doctor.ts', 'apps/cli/commands/explain.ts', 'apps/daemon/client.ts']),
+  );
 });
 
 test('the version that cmo tells is the package’s', () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   expect(VERSION).toBe(version);
 });

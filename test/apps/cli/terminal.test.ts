@@ -10,29 +10,49 @@ const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includ
 const { program } = await buildCli();
 
 function onTerminal(box: Box, words: string, env: Record<string, string> = {}, typed = ''): Promise<Ran> {
-  const child = spawn('script', ['-qec', `'${process.execPath}' '${program}' ${words}`, '/dev/null'], { cwd: box.folder, env: { ...box.env, TERM: 'xterm', SHELL: '/bin/sh', ...env }, stdio: 'pipe' });
+  const child = spawn('script', ['-qec', `'${process.execPath}' '${program}' ${words}`, '/dev/null'], {
+    cwd: box.folder,
+    env: { ...box.env, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    stdio: 'pipe',
+  });
   return collect(child, typed).ran;
 }
 const ESCAPE = '\u001b';
 
-test.skipIf(!hasTerminal)('at a terminal run prints the bare answer, tells what goes on, and is interactive work', async () => {
-  const box = await freshBox();
-  let asked = 0;
-  const daemon = await fakeDaemon(box.state, oneDispatch((id) => (asked++ < 1 ? envelope(id, { waiting: { for: 'slot', why: 'every slot of codex is taken', until: null }, state: 'queued' }) : succeeded(id, 'line 1'))));
-  const { code, stdout } = await onTerminal(box, 'run --prompt task');
-  expect(code).toBe(0);
-  expect(stdout).toContain('waiting-slot: every slot of codex is taken · 12s');
-  expect(stdout).toContain(`\r${ESCAPE}[2K`);
-  expect(stdout).toContain('[2Kline 1\r\n');
-  expect(stdout).toMatch(/d-\S+ · \S*succeeded/);
-  expect(daemon.submitted()[0]).toMatchObject({ class: 'interactive' });
-  await daemon.close();
-});
+test.skipIf(!hasTerminal)(
+  'at a terminal run prints the bare answer, tells what goes on, and is interactive work',
+  async () => {
+    const box = await freshBox();
+    let asked = 0;
+    const daemon = await fakeDaemon(
+      box.state,
+      oneDispatch((id) =>
+        asked++ < 1
+          ? envelope(id, {
+              waiting: { for: 'slot', why: 'every slot of codex is taken', until: null },
+              state: 'queued',
+            })
+          : succeeded(id, 'line 1'),
+      ),
+    );
+    const { code, stdout } = await onTerminal(box, 'run --prompt task');
+    expect(code).toBe(0);
+    expect(stdout).toContain('waiting-slot: every slot of codex is taken · 12s');
+    expect(stdout).toContain(`\r${ESCAPE}[2K`);
+    expect(stdout).toContain('[2Kline 1\r\n');
+    expect(stdout).toMatch(/d-\S+ · \S*succeeded/);
+    expect(daemon.submitted()[0]).toMatchObject({ class: 'interactive' });
+    await daemon.close();
+  },
+);
 
 test.skipIf(!hasTerminal)('in CI, and with NO_COLOR, nothing moves and nothing is coloured', async () => {
   const box = await freshBox();
   let asked = 0;
-  const daemon = await fakeDaemon(box.state, oneDispatch((id) => (asked++ < 1 ? envelope(id) : succeeded(id))));
+  const daemon = await fakeDaemon(
+    box.state,
+    oneDispatch((id) => (asked++ < 1 ? envelope(id) : succeeded(id))),
+  );
   const { stdout } = await onTerminal(box, 'run --prompt task', { CI: '1', NO_COLOR: '1' });
   expect(stdout).not.toContain(ESCAPE);
   await waitUntil(() => asked === 2);
@@ -53,11 +73,15 @@ test.skipIf(!hasTerminal).each([
 ])('at a terminal a selection is shown with its count, and cancelled only after a yes: %j', async (typed, cancels) => {
   const box = await freshBox();
   const matched = { matched: 12, states: { queued: 10, running: 2 }, cancelled: 0, alreadyEnded: 0, asked: [] };
-  const daemon = await fakeDaemon(box.state, ({ body }) => data('cmo.cancel/1', (body as { dryRun: boolean }).dryRun ? matched : { ...matched, cancelled: 12 }));
+  const daemon = await fakeDaemon(box.state, ({ body }) =>
+    data('cmo.cancel/1', (body as { dryRun: boolean }).dryRun ? matched : { ...matched, cancelled: 12 }),
+  );
   const { code, stdout } = await onTerminal(box, 'cancel --batch night', {}, `${typed}\n`);
   expect(code).toBe(0);
   expect(stdout).toContain('cancel 12 dispatches: 10 queued, 2 running');
   expect(stdout).toContain('cancel them? [y/N]');
-  expect(daemon.received.filter(({ path, body }) => path === '/v1/cancel' && !(body as { dryRun: boolean }).dryRun)).toHaveLength(cancels);
+  expect(
+    daemon.received.filter(({ path, body }) => path === '/v1/cancel' && !(body as { dryRun: boolean }).dryRun),
+  ).toHaveLength(cancels);
   await daemon.close();
 });

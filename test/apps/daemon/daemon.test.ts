@@ -22,7 +22,11 @@ test('a dispatch goes in and its answer comes out', async () => {
   const { started } = await home.ready();
   expect(started).toBe(true);
   const queued = await home.submit('say [[sim:echo text="hello there"]]');
-  expect(queued).toMatchObject({ ok: false, schema: 'cmo.envelope/1', state: expect.stringMatching(/queued|running/) as string });
+  expect(queued).toMatchObject({
+    ok: false,
+    schema: 'cmo.envelope/1',
+    state: expect.stringMatching(/queued|running/) as string,
+  });
   const envelope = await home.ended(queued.dispatchId);
   expect(envelope).toMatchObject({ ok: true, state: 'succeeded', lane: 'codex', provider: 'codex', vendor: 'openai' });
   expect(envelope.result).toContain('hello there');
@@ -34,8 +38,13 @@ test('everything a daemon keeps is for its owner alone', async () => {
   await home.ready();
   await home.ended((await home.submit('x')).dispatchId);
   // A run folder is closed itself; what its CLI writes in there has the mode that CLI gave it.
-  const entries = readdirSync(home.paths.state, { recursive: true, withFileTypes: true }).filter((entry) => !entry.parentPath.includes('/runs/') || entry.isDirectory());
-  const modes = entries.map((entry) => ({ path: join(entry.parentPath, entry.name), mode: statSync(join(entry.parentPath, entry.name)).mode & 0o077 }));
+  const entries = readdirSync(home.paths.state, { recursive: true, withFileTypes: true }).filter(
+    (entry) => !entry.parentPath.includes('/runs/') || entry.isDirectory(),
+  );
+  const modes = entries.map((entry) => ({
+    path: join(entry.parentPath, entry.name),
+    mode: statSync(join(entry.parentPath, entry.name)).mode & 0o077,
+  }));
   expect(modes.filter(({ mode }) => mode !== 0)).toEqual([]);
   expect(statSync(home.paths.apiSocket).mode & 0o777).toBe(0o600);
 });
@@ -55,7 +64,8 @@ test('going down hands over: the daemon and its Redis leave in order, the agent 
   expect(await stopDaemon(home.paths, { kill: false })).toEqual({ ok: true, pid });
   expect(isAlive(pid)).toBe(false);
   expect(home.redisPids()).toEqual([]);
-  for (const name of ['daemon.lock', 'redis.lock', 'start.lock', 'daemon.error.json']) expect(existsSync(join(home.paths.state, name)), name).toBe(false);
+  for (const name of ['daemon.lock', 'redis.lock', 'start.lock', 'daemon.error.json'])
+    expect(existsSync(join(home.paths.state, name)), name).toBe(false);
   expect(readdirSync(home.paths.sockets)).toEqual([]);
   await home.ready();
   const envelope = await home.ended(dispatchId);
@@ -136,7 +146,14 @@ test('a socket that was removed by hand comes back, and open connections go on',
   await new Promise((resolve) => setTimeout(resolve, 100));
   rmSync(home.paths.apiSocket);
   await waitUntil(() => existsSync(home.paths.apiSocket), { what: 'the socket to come back' });
-  await waitUntil(() => home.status().then(({ pid: seen }) => seen === pid, () => false), { what: 'the daemon to answer' });
+  await waitUntil(
+    () =>
+      home.status().then(
+        ({ pid: seen }) => seen === pid,
+        () => false,
+      ),
+    { what: 'the daemon to answer' },
+  );
   expect(await waiting).toMatchObject({ ok: true });
 });
 
@@ -155,10 +172,20 @@ test('what is secret stands in no log', async () => {
   const home = fresh();
   await home.ready();
   const canary = 'CANARY-7f3a';
-  const { dispatchId } = await home.submit(`${canary}-prompt [[sim:echo text=fine]]`, { env: { PATH: home.env['PATH'] ?? '', HOME: home.folder, CMO_STATE_DIR: home.paths.state, GIT_AUTHOR_NAME: `${canary}-env` } });
+  const { dispatchId } = await home.submit(`${canary}-prompt [[sim:echo text=fine]]`, {
+    env: {
+      PATH: home.env['PATH'] ?? '',
+      HOME: home.folder,
+      CMO_STATE_DIR: home.paths.state,
+      GIT_AUTHOR_NAME: `${canary}-env`,
+    },
+  });
   await home.ended(dispatchId);
-  await home.post('/v1/dispatches', { dispatches: [{ id: 'x', prompt: `${canary}-bad`, cwd: 7, env: { A: `${canary}-bad` } }] });
+  await home.post('/v1/dispatches', {
+    dispatches: [{ id: 'x', prompt: `${canary}-bad`, cwd: 7, env: { A: `${canary}-bad` } }],
+  });
   await home.get(`/v1/dispatches/${canary}`);
   await stopDaemon(home.paths, { kill: false });
-  for (const name of readdirSync(home.paths.logs)) expect(readFileSync(join(home.paths.logs, name), 'utf8'), name).not.toContain(canary);
+  for (const name of readdirSync(home.paths.logs))
+    expect(readFileSync(join(home.paths.logs, name), 'utf8'), name).not.toContain(canary);
 });

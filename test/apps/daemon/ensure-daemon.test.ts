@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { pathsOf } from '#config';
@@ -54,24 +65,29 @@ test('a daemon that is ready is found without being asked', async () => {
 test.each([
   ['is not installed', null, 'CMO_E_REDIS_MISSING', /./],
   ['leaves at once', 'echo "Fatal: no good" >&2; exit 1', 'CMO_E_REDIS', /no good/],
-] as const)('when Redis %s everybody who asked is told so, and nothing is left behind', async (_what, script, code, words) => {
-  const home = fresh();
-  home.env['PATH'] = pathWith(home.folder, script);
-  const all = await Promise.all(Array.from({ length: 6 }, () => home.up()));
-  for (const one of all) {
-    if (one.ok) throw new Error('it started');
-    expect(one.error.code).toBe(code);
-    expect(JSON.stringify(one.error)).toMatch(words);
-  }
-  expect(processesOf(home)).toEqual([]);
-  expect(home.redisPids()).toEqual([]);
-  expect(readdirSync(home.paths.state).filter((name) => name.endsWith('.lock') || name.startsWith('.new'))).toEqual([]);
-  expect(readdirSync(home.paths.sockets)).toEqual([]);
+] as const)(
+  'when Redis %s everybody who asked is told so, and nothing is left behind',
+  async (_what, script, code, words) => {
+    const home = fresh();
+    home.env['PATH'] = pathWith(home.folder, script);
+    const all = await Promise.all(Array.from({ length: 6 }, () => home.up()));
+    for (const one of all) {
+      if (one.ok) throw new Error('it started');
+      expect(one.error.code).toBe(code);
+      expect(JSON.stringify(one.error)).toMatch(words);
+    }
+    expect(processesOf(home)).toEqual([]);
+    expect(home.redisPids()).toEqual([]);
+    expect(readdirSync(home.paths.state).filter((name) => name.endsWith('.lock') || name.startsWith('.new'))).toEqual(
+      [],
+    );
+    expect(readdirSync(home.paths.sockets)).toEqual([]);
 
-  home.env['PATH'] = process.env['PATH'] ?? '';
-  await home.ready();
-  expect(existsSync(join(home.paths.state, 'daemon.error.json'))).toBe(false);
-});
+    home.env['PATH'] = process.env['PATH'] ?? '';
+    await home.ready();
+    expect(existsSync(join(home.paths.state, 'daemon.error.json'))).toBe(false);
+  },
+);
 
 test('a configuration with errors is told with all of them', async () => {
   const home = fresh({ config: { slots: { account: 'many' }, colour: 'red' } });
@@ -127,14 +143,17 @@ test('a socket folder in the temp folder that somebody else made is refused', as
   expect(await home.up()).toMatchObject({ ok: false, error: { code: 'CMO_E_STATE_FOLDER' } });
 });
 
-test.each(['', '{', '{"pid":1,"ticks":1,"bootId":"x"}', '[]', 'null'])('lock files that read %j keep nobody out', async (text) => {
-  const home = fresh();
-  mkdir(home.paths.state);
-  for (const name of ['daemon.lock', 'start.lock', 'redis.lock']) writeFileSync(join(home.paths.state, name), text);
-  const { pid } = await home.ready();
-  expect(processesOf(home)).toEqual([pid]);
-  expect(home.redisPids()).toHaveLength(1);
-});
+test.each(['', '{', '{"pid":1,"ticks":1,"bootId":"x"}', '[]', 'null'])(
+  'lock files that read %j keep nobody out',
+  async (text) => {
+    const home = fresh();
+    mkdir(home.paths.state);
+    for (const name of ['daemon.lock', 'start.lock', 'redis.lock']) writeFileSync(join(home.paths.state, name), text);
+    const { pid } = await home.ready();
+    expect(processesOf(home)).toEqual([pid]);
+    expect(home.redisPids()).toHaveLength(1);
+  },
+);
 
 test('a daemon of another version hands over: its Redis stays, its runs go on', async () => {
   const home = fresh();
@@ -153,7 +172,13 @@ test('a daemon of another version hands over: its Redis stays, its runs go on', 
 
 test('neither daemon nor Redis has the mark of an agent, a key or a token in its environment', async () => {
   const home = fresh();
-  Object.assign(home.env, { CMO_ATTEMPT: 'd-01ARZ3NDEKTSV4RRFFQ69G5FAV.1', OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', CLAUDE_CODE_OAUTH_TOKEN: 'sk-3', SSH_AUTH_SOCK: '/tmp/agent' });
+  Object.assign(home.env, {
+    CMO_ATTEMPT: 'd-01ARZ3NDEKTSV4RRFFQ69G5FAV.1',
+    OPENAI_API_KEY: 'sk-1',
+    ANTHROPIC_API_KEY: 'sk-2',
+    CLAUDE_CODE_OAUTH_TOKEN: 'sk-3',
+    SSH_AUTH_SOCK: '/tmp/agent',
+  });
   const { pid } = await home.ready();
   for (const one of [pid, ...home.redisPids()]) {
     // Redis writes its title over the names, so what is looked for is each value too.
@@ -163,14 +188,24 @@ test('neither daemon nor Redis has the mark of an agent, a key or a token in its
   }
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   // In front of the program stand flags of Node, all known here.
-  expect(words.slice(words.findIndex((word) => word.endsWith('daemon.mjs')) + 1)).toEqual(['--state', home.paths.state, '']);
+  expect(words.slice(words.findIndex((word) => word.endsWith('daemon.mjs')) + 1)).toEqual([
+    '--state',
+    home.paths.state,
+    '',
+  ]);
 });
 
 test('a program that leaves without a word is an error that names its logs', async () => {
   const home = fresh();
   const program = join(home.folder, 'broken.mjs');
   writeFileSync(program, 'process.exit(3)');
-  expect(await ensureDaemon(home.paths, undefined, { env: home.env, program, readyMs: 10_000 })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON', details: [expect.stringContaining('exit code 3') as string, expect.any(String) as string] } });
+  expect(await ensureDaemon(home.paths, undefined, { env: home.env, program, readyMs: 10_000 })).toMatchObject({
+    ok: false,
+    error: {
+      code: 'CMO_E_DAEMON',
+      details: [expect.stringContaining('exit code 3') as string, expect.any(String) as string],
+    },
+  });
   expect(existsSync(join(home.paths.state, 'start.lock'))).toBe(false);
 });
 
@@ -178,7 +213,10 @@ test('one that never gets ready is given up after a bounded time', async () => {
   const home = fresh();
   const program = join(home.folder, 'hangs.mjs');
   writeFileSync(program, 'setInterval(() => {}, 1000)');
-  expect(await ensureDaemon(home.paths, undefined, { env: home.env, program, readyMs: 700 })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON' } });
+  expect(await ensureDaemon(home.paths, undefined, { env: home.env, program, readyMs: 700 })).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_DAEMON' },
+  });
   for (const pid of processesOf(home)) await killNow(pid);
 });
 
@@ -206,9 +244,13 @@ test('two state folders under one node id: the second is refused while the first
 test('a foreign Redis that can not be reached is named without its password', async () => {
   const home = fresh({ env: { CMO_REDIS_URL: 'redis://me:hunter2@127.0.0.1:1/0' } });
   const one = await home.up();
-  expect(one).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', message: expect.stringContaining('redis://127.0.0.1:1 ') as string } });
+  expect(one).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_REDIS', message: expect.stringContaining('redis://127.0.0.1:1 ') as string },
+  });
   expect(JSON.stringify(one)).not.toContain('hunter2');
-  for (const name of readdirSync(home.paths.logs)) expect(readFileSync(join(home.paths.logs, name), 'utf8')).not.toContain('hunter2');
+  for (const name of readdirSync(home.paths.logs))
+    expect(readFileSync(join(home.paths.logs, name), 'utf8')).not.toContain('hunter2');
 });
 
 test('going down where nothing runs is no error and makes nothing', async () => {

@@ -32,7 +32,12 @@ export type Home = {
   close(): Promise<void>;
 };
 
-export type HomeOptions = { config?: object; state?: (folder: string) => string; env?: Record<string, string>; path?: string };
+export type HomeOptions = {
+  config?: object;
+  state?: (folder: string) => string;
+  env?: Record<string, string>;
+  path?: string;
+};
 
 export function openHome({ config = {}, state, env: more = {}, path }: HomeOptions = {}): Home {
   const folder = tempFolder('home');
@@ -51,14 +56,22 @@ export function openHome({ config = {}, state, env: more = {}, path }: HomeOptio
   mkdirSync(env.CMO_CONFIG_DIR);
   const ledger = { CMO_TEST_LEDGER: join(folder, 'ledger.jsonl') };
   const lanes = { codex: { env: ledger }, claude: { env: ledger } };
-  writeFileSync(join(env.CMO_CONFIG_DIR, 'config.json'), JSON.stringify({ lanes, timing: { restartGraceMs: 0 }, ...config }));
+  writeFileSync(
+    join(env.CMO_CONFIG_DIR, 'config.json'),
+    JSON.stringify({ lanes, timing: { restartGraceMs: 0 }, ...config }),
+  );
   const paths = pathsOf(env, { home: folder, temp: env.TMPDIR });
   const daemonPid = async (): Promise<number | null> => {
     const seen = await lookForDaemon(paths);
     return seen.kind === 'none' ? null : seen.daemon.pid;
   };
   const redisPids = (): number[] => serversOnFolder(paths.redis);
-  const ours = (): number[] => [...redisPids(), ...processesWith(stateDir, 'CMO_STATE_DIR').map(({ pid }) => pid).filter((pid) => pid !== process.pid)];
+  const ours = (): number[] => [
+    ...redisPids(),
+    ...processesWith(stateDir, 'CMO_STATE_DIR')
+      .map(({ pid }) => pid)
+      .filter((pid) => pid !== process.pid),
+  ];
   onLeave(() => ours().forEach((pid) => process.kill(pid, 'SIGKILL')));
 
   const home: Home = {
@@ -75,7 +88,13 @@ export function openHome({ config = {}, state, env: more = {}, path }: HomeOptio
     get: (url) => call(paths.apiSocket, 'GET', url),
     post: (url, body) => call(paths.apiSocket, 'POST', url, body),
     async submit(prompt, rest = {}) {
-      const dispatch: DispatchRequest = { id: newId(), prompt, cwd: work, env: { PATH: env.PATH, HOME: folder, CMO_STATE_DIR: stateDir }, ...rest };
+      const dispatch: DispatchRequest = {
+        id: newId(),
+        prompt,
+        cwd: work,
+        env: { PATH: env.PATH, HOME: folder, CMO_STATE_DIR: stateDir },
+        ...rest,
+      };
       const answer = await home.post<{ dispatches: Envelope[] }>('/v1/dispatches', { dispatches: [dispatch] });
       if (!answer.ok) throw new Error(JSON.stringify(answer.error));
       const [envelope] = answer.data.dispatches;
@@ -96,7 +115,8 @@ export function openHome({ config = {}, state, env: more = {}, path }: HomeOptio
     redisPids,
     async close() {
       await stopDaemon(paths, { kill: true, leaveMs: 15_000 });
-      for (let left = ours(); left.length > 0; left = ours()) for (const pid of left) if (isAlive(pid)) await killNow(pid);
+      for (let left = ours(); left.length > 0; left = ours())
+        for (const pid of left) if (isAlive(pid)) await killNow(pid);
       removeFolder(folder);
     },
   };
@@ -106,7 +126,8 @@ export function openHome({ config = {}, state, env: more = {}, path }: HomeOptio
 export function call<T>(socketPath: string, method: string, path: string, body?: unknown): Promise<Answer<T>> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const headers =
+      text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
     const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));

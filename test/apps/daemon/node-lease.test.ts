@@ -22,7 +22,16 @@ afterEach(async () => {
 const KEY = keys.node('n');
 
 async function take(change: Partial<LeaseOptions> = {}): Promise<Awaited<ReturnType<typeof takeNodeLease>>> {
-  const taken = await takeNodeLease({ redis, node: 'n', stateDir: '/s', leaseMs: 1_000, renewMs: 200, nonce: Math.random().toString(36), onLost: () => undefined, ...change });
+  const taken = await takeNodeLease({
+    redis,
+    node: 'n',
+    stateDir: '/s',
+    leaseMs: 1_000,
+    renewMs: 200,
+    nonce: Math.random().toString(36),
+    onLost: () => undefined,
+    ...change,
+  });
   if (taken.ok) held.push(taken.lease);
   return taken;
 }
@@ -43,7 +52,10 @@ test('a free lease is taken, renewed and given back', async () => {
 test('a living holder of this boot means refusal, and is named', async () => {
   await take();
   const second = await take({ stateDir: '/t' });
-  expect(second).toMatchObject({ ok: false, error: { code: 'CMO_E_NODE_TAKEN', message: expect.stringContaining('/s') as string } });
+  expect(second).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_NODE_TAKEN', message: expect.stringContaining('/s') as string },
+  });
 });
 
 test('a dead holder of this boot is replaced at once', async () => {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -25,7 +34,10 @@ test('a life is undone last first, and a part that throws keeps no other', async
     undone.push('c');
   });
   life.began();
-  await Promise.all([life.stop({ kill: false, keepRedis: false, why: 'first' }), life.stop({ kill: true, keepRedis: false, why: 'second' })]);
+  await Promise.all([
+    life.stop({ kill: false, keepRedis: false, why: 'first' }),
+    life.stop({ kill: true, keepRedis: false, why: 'second' }),
+  ]);
   expect(undone).toEqual(['c', 'a first']);
   await life.gone;
 });
@@ -115,7 +127,11 @@ test('an api socket takes the place of a stale file, is for its owner alone, and
 test('a socket whose file is removed again and again comes back each time', async () => {
   const path = join(tempFolder('sock'), 'a.sock');
   let reopened = 0;
-  const socket = apiSocket(path, createServer((_request, response) => response.end('hello')), () => void reopened++);
+  const socket = apiSocket(
+    path,
+    createServer((_request, response) => response.end('hello')),
+    () => void reopened++,
+  );
   await socket.open();
   for (let round = 1; round <= 3; round++) {
     rmSync(path);
@@ -129,7 +145,11 @@ test('a socket comes back when its whole folder was removed', async () => {
   const folder = join(tempFolder('sock'), 'sockets');
   const path = join(folder, 'a.sock');
   let reopened = 0;
-  const socket = apiSocket(path, createServer((_request, response) => response.end('hello')), (error) => void (error ?? reopened++));
+  const socket = apiSocket(
+    path,
+    createServer((_request, response) => response.end('hello')),
+    (error) => void (error ?? reopened++),
+  );
   await socket.open();
   for (let round = 1; round <= 2; round++) {
     rmSync(folder, { recursive: true });
@@ -155,7 +175,10 @@ test('the log has no secrets, whoever logs them', () => {
   const path = join(tempFolder('log'), 'daemon.log');
   const log = openLog(path);
   const error = Object.assign(new Error('ERR wrong'), { command: { name: 'set', args: ['CANARY'] } });
-  log.info({ prompt: 'CANARY', request: { env: { A: 'CANARY' } }, token: 'CANARY', a: { b: { result: 'CANARY' } } }, 'a');
+  log.info(
+    { prompt: 'CANARY', request: { env: { A: 'CANARY' } }, token: 'CANARY', a: { b: { result: 'CANARY' } } },
+    'a',
+  );
   log.error({ err: error }, 'b');
   const text = readFileSync(path, 'utf8');
   expect(text).not.toContain('CANARY');
@@ -167,9 +190,15 @@ test('a log that grew large is set aside while it is written, no line torn or lo
   const path = join(tempFolder('log'), 'daemon.log');
   const log = openLog(path, 2_000);
   for (let n = 0; n < 40; n++) log.info({ n }, 'a line');
-  const numbers = (file: string): number[] => readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => (JSON.parse(line) as { n: number }).n);
+  const numbers = (file: string): number[] =>
+    readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { n: number }).n);
   const [older, newer] = [numbers(`${path}.1`), numbers(path)];
-  expect([...older, ...newer]).toEqual(Array.from({ length: older.length + newer.length }, (_, n) => 40 - older.length - newer.length + n));
+  expect([...older, ...newer]).toEqual(
+    Array.from({ length: older.length + newer.length }, (_, n) => 40 - older.length - newer.length + n),
+  );
   expect(statSync(path).size).toBeLessThan(2_200);
   expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600);
 });
@@ -183,8 +212,23 @@ test('a log that can not be written or set aside holds up nobody', () => {
 });
 
 test('what a daemon and its Redis know of the shell that started them is made for them', () => {
-  const shell = { PATH: '/bin', HOME: '/home/me', CMO_STATE_DIR: '/s', CMO_ATTEMPT: 'x', CMO_SUP: 'x', XDG_RUNTIME_DIR: '/run', OPENAI_API_KEY: 'k', SSH_AUTH_SOCK: 's', EDITOR: undefined };
-  expect(daemonEnvironment(shell)).toEqual({ PATH: '/bin', HOME: '/home/me', CMO_STATE_DIR: '/s', XDG_RUNTIME_DIR: '/run' });
+  const shell = {
+    PATH: '/bin',
+    HOME: '/home/me',
+    CMO_STATE_DIR: '/s',
+    CMO_ATTEMPT: 'x',
+    CMO_SUP: 'x',
+    XDG_RUNTIME_DIR: '/run',
+    OPENAI_API_KEY: 'k',
+    SSH_AUTH_SOCK: 's',
+    EDITOR: undefined,
+  };
+  expect(daemonEnvironment(shell)).toEqual({
+    PATH: '/bin',
+    HOME: '/home/me',
+    CMO_STATE_DIR: '/s',
+    XDG_RUNTIME_DIR: '/run',
+  });
   expect(serverEnvironment(shell)).toEqual({ PATH: '/bin', HOME: '/home/me' });
 });
 
@@ -192,7 +236,11 @@ test('receipts of one dispatch are found in files that grow, once each, attempts
   const folder = tempFolder('receipts');
   const look = receiptLookup(folder);
   const id = newId();
-  const [first, second, end] = [line('attempt', `${id}.1`, id), line('attempt', `${id}.2`, id), line('dispatch', id, id)];
+  const [first, second, end] = [
+    line('attempt', `${id}.1`, id),
+    line('attempt', `${id}.2`, id),
+    line('dispatch', id, id),
+  ];
   expect(await look(id)).toEqual([]);
   const file = join(folder, '2026-01.jsonl');
   writeFileSync(file, `${JSON.stringify(first)}\nno json\n${JSON.stringify(line('dispatch', newId(), ''))}\n`);

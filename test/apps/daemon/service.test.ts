@@ -32,10 +32,13 @@ function startService(home: Home, env: Record<string, string> = {}): Run {
 }
 
 async function readyAs(home: Home, pid: number): Promise<void> {
-  await waitUntil(async () => {
-    const seen = await lookForDaemon(home.paths);
-    return seen.kind === 'ready' && seen.daemon.pid === pid;
-  }, { what: `the daemon ${pid} to be ready` });
+  await waitUntil(
+    async () => {
+      const seen = await lookForDaemon(home.paths);
+      return seen.kind === 'ready' && seen.daemon.pid === pid;
+    },
+    { what: `the daemon ${pid} to be ready` },
+  );
 }
 
 test('what a service runs stays when nothing is to do, and says so', async () => {
@@ -108,7 +111,9 @@ test('one that waits for its turn leaves when it is told to', async () => {
   const first = startService(home);
   await readyAs(home, first.pid);
   const second = startService(home);
-  await waitUntil(() => readFileSync(join(home.paths.logs, 'daemon.log'), 'utf8').includes('or waited for'), { what: 'it to wait' });
+  await waitUntil(() => readFileSync(join(home.paths.logs, 'daemon.log'), 'utf8').includes('or waited for'), {
+    what: 'it to wait',
+  });
   signal(second.pid, 'SIGTERM');
   expect(await second.left).toBe(0);
   expect(await home.daemonPid()).toBe(first.pid);
@@ -130,7 +135,10 @@ test('when nothing brings it back, whoever asked starts one', async () => {
   const first = startService(home);
   await readyAs(home, first.pid);
   sayInLock(home, { version: '0.0.1' });
-  expect(await ensureDaemon(home.paths, undefined, { env: home.env, serviceMs: 1_000 })).toMatchObject({ ok: true, started: true });
+  expect(await ensureDaemon(home.paths, undefined, { env: home.env, serviceMs: 1_000 })).toMatchObject({
+    ok: true,
+    started: true,
+  });
   expect(isAlive(first.pid)).toBe(false);
 });
 
@@ -154,7 +162,9 @@ test('a daemon of the version that lies on disk by now is right, whatever versio
   writeFileSync(join(folder, 'package.json'), '{"version":"9.9.9"}');
   writeFileSync(join(folder, 'dist/daemon.mjs'), '');
   sayInLock(home, { version: '9.9.9' });
-  expect(await ensureDaemon(home.paths, undefined, { env: home.env, program: join(folder, 'dist/daemon.mjs') })).toMatchObject({ ok: true, pid, started: false });
+  expect(
+    await ensureDaemon(home.paths, undefined, { env: home.env, program: join(folder, 'dist/daemon.mjs') }),
+  ).toMatchObject({ ok: true, pid, started: false });
 });
 
 test('a program whose package is just being replaced is waited for', async () => {
@@ -163,7 +173,10 @@ test('a program whose package is just being replaced is waited for', async () =>
   const ensuring = ensureDaemon(home.paths, undefined, { env: home.env, program });
   await sleep(600);
   writeFileSync(program, 'process.exit(3)');
-  expect(await ensuring).toMatchObject({ ok: false, error: { details: [expect.stringContaining('exit code 3') as string, expect.any(String) as string] } });
+  expect(await ensuring).toMatchObject({
+    ok: false,
+    error: { details: [expect.stringContaining('exit code 3') as string, expect.any(String) as string] },
+  });
 });
 
 test('what fails at its start is not started again at once: a broken configuration costs no processor', async () => {
@@ -180,7 +193,10 @@ test('what fails at its start is not started again at once: a broken configurati
 test('an error that nobody caught is in the log whole, and the next daemon can still tell of it', async () => {
   const home = fresh();
   const trap = join(home.folder, 'trap.mjs');
-  writeFileSync(trap, "process.on('SIGUSR2', () => { throw new Error('the roof fell', { cause: new TypeError('a beam') }); });");
+  writeFileSync(
+    trap,
+    "process.on('SIGUSR2', () => { throw new Error('the roof fell', { cause: new TypeError('a beam') }); });",
+  );
   const { pid, left } = startService(home, { NODE_OPTIONS: `--import=${trap}` });
   await readyAs(home, pid);
   const now = Date.now();
@@ -189,7 +205,11 @@ test('an error that nobody caught is in the log whole, and the next daemon can s
   const log = readFileSync(join(home.paths.logs, 'daemon.log'), 'utf8');
   expect(log).toMatch(/"level":"fatal".*the roof fell.*trap\.mjs.*a beam/);
   const { pid: next } = await home.ready();
-  expect(await readLastEnd(home.paths.state, now)).toMatchObject({ pid, why: 'an error that nobody caught: Error: the roof fell', times: 1 });
+  expect(await readLastEnd(home.paths.state, now)).toMatchObject({
+    pid,
+    why: 'an error that nobody caught: Error: the roof fell',
+    times: 1,
+  });
   expect(await readLastEnd(home.paths.state, now + 2 * 86_400_000)).toBeNull();
   expect(next).not.toBe(pid);
 });
@@ -199,7 +219,10 @@ test('a daemon that was killed is told of before the next one is up and after, a
   for (const times of [1, 2]) {
     const { pid } = await home.ready();
     await killNow(pid);
-    expect(await readLastEnd(home.paths.state, Date.now())).toMatchObject({ pid, why: expect.stringContaining('killed') as string });
+    expect(await readLastEnd(home.paths.state, Date.now())).toMatchObject({
+      pid,
+      why: expect.stringContaining('killed') as string,
+    });
     await home.ready();
     expect(await readLastEnd(home.paths.state, Date.now())).toMatchObject({ pid, times });
     await stopDaemon(home.paths, { kill: false });
@@ -208,8 +231,11 @@ test('a daemon that was killed is told of before the next one is up and after, a
 
 test('a service whose daemon ends again and again waits longer each time, for a minute at most', () => {
   const now = Date.parse('2026-11-30T03:00:00Z');
-  const after = (times: number, agoMs = 1_000): number => pauseAfter({ at: new Date(now - agoMs).toISOString(), pid: 1, version: null, why: '', times }, now);
-  expect([1, 2, 3, 4, 5, 6, 7, 8, 50].map((times) => after(times))).toEqual([0, 0, 0, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  const after = (times: number, agoMs = 1_000): number =>
+    pauseAfter({ at: new Date(now - agoMs).toISOString(), pid: 1, version: null, why: '', times }, now);
+  expect([1, 2, 3, 4, 5, 6, 7, 8, 50].map((times) => after(times))).toEqual([
+    0, 0, 0, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
+  ]);
   expect([after(50, 600_000), pauseAfter(null, now)]).toEqual([0, 0]);
 });
 

@@ -11,7 +11,10 @@ import { tempFolder } from '../../support/temp.js';
 const PRINTS = new URL('../../fixtures/bin/prints-its-environment', import.meta.url).pathname;
 let box: Box;
 beforeEach(async () => {
-  box = await openBox({ slots: { account: 3, node: 8, dark: 3 }, timing: { sweepMs: 200, heartbeatMs: 200, killGraceMs: 1_000 } });
+  box = await openBox({
+    slots: { account: 3, node: 8, dark: 3 },
+    timing: { sweepMs: 200, heartbeatMs: 200, killGraceMs: 1_000 },
+  });
 });
 afterEach(async () => {
   expect(await auditIndexes(box.redis)).toEqual([]);
@@ -24,7 +27,11 @@ const other = (): { id: string; stateDir: string; env: Record<string, string> } 
   mkdirSync(join(folder, 'home'));
   return { id: 'other', stateDir: join(folder, 'state'), env: { HOME: join(folder, 'home') } };
 };
-const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({ home: ANY_NODE, access: 'read', request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' } });
+const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({
+  home: ANY_NODE,
+  access: 'read',
+  request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' },
+});
 
 test('text work is done by whichever node is there, in an empty folder of its own; work with a folder waits for its box', async () => {
   const bound = await box.submit('bound [[sim:echo]]');
@@ -42,7 +49,10 @@ test('text work is done by whichever node is there, in an empty folder of its ow
 
 test('a node that never served such work begins to with the first of it', async () => {
   await box.start();
-  expect(await box.ended(await box.submit('free [[sim:echo]]', anywhere()))).toMatchObject({ state: 'succeeded', node: 'test-node' });
+  expect(await box.ended(await box.submit('free [[sim:echo]]', anywhere()))).toMatchObject({
+    state: 'succeeded',
+    node: 'test-node',
+  });
 });
 
 test('all nodes draw on it through one gate: the account’s slots are reached and not passed', async () => {

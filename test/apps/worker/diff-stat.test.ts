@@ -9,7 +9,15 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
 let repo: string;
 
 function git(...args: string[]): string {
-  const env = { PATH, HOME: repo, GIT_CONFIG_GLOBAL: '/dev/null', GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' };
+  const env = {
+    PATH,
+    HOME: repo,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@b',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@b',
+  };
   return execFileSync('git', args, { cwd: repo, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
@@ -39,7 +47,13 @@ test('counts what was committed meanwhile, from the commit it began with', async
   writeFileSync(join(repo, 'binary'), Buffer.from([0, 1, 2]));
   git('add', '.');
   git('commit', '-qm', 'second');
-  expect(await diffStat(repo, PATH, first)).toEqual({ head: git('rev-parse', 'HEAD'), files: 2, insertions: 0, deletions: 2, untracked: 0 });
+  expect(await diffStat(repo, PATH, first)).toEqual({
+    head: git('rev-parse', 'HEAD'),
+    files: 2,
+    insertions: 0,
+    deletions: 2,
+    untracked: 0,
+  });
 });
 
 test('says nothing where there is no tree, no commit or no git', async () => {
@@ -56,7 +70,20 @@ test('starts nothing that the tree’s own configuration names', async () => {
   const sprung = join(repo, '.git', 'sprung');
   writeFileSync(trap, `#!/bin/sh\necho "$0 $*" >>'${sprung}'\ncat\n`);
   chmodSync(trap, 0o755);
-  const keys = ['core.fsmonitor', 'diff.external', 'diff.odd.command', 'diff.odd.textconv', 'filter.odd.clean', 'filter.odd.smudge', 'filter.a=b.clean', 'filter.proc.process', 'core.pager', 'core.editor', 'core.askPass', 'core.sshCommand'];
+  const keys = [
+    'core.fsmonitor',
+    'diff.external',
+    'diff.odd.command',
+    'diff.odd.textconv',
+    'filter.odd.clean',
+    'filter.odd.smudge',
+    'filter.a=b.clean',
+    'filter.proc.process',
+    'core.pager',
+    'core.editor',
+    'core.askPass',
+    'core.sshCommand',
+  ];
   for (const key of keys) git('config', key, trap);
   for (const name of ['odd', 'a=b', 'proc']) git('config', `filter.${name}.required`, 'true');
   mkdirSync(join(repo, '.git', 'hooks'), { recursive: true });
@@ -78,7 +105,9 @@ test('a submodule’s configuration is not looked at', async () => {
   mkdirSync(inner);
   const sprung = join(repo, 'sprung');
   execFileSync('git', ['init', '-q'], { cwd: inner });
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: inner });
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x'], {
+    cwd: inner,
+  });
   git('add', 'inner');
   git('commit', '-qm', 'with inner');
   writeFileSync(join(repo, 'trap'), `#!/bin/sh\ntouch '${sprung}'\n`);

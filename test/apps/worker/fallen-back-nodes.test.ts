@@ -16,17 +16,32 @@ const WORK = 12;
 const DONE = 4;
 
 /** Text work, which any node may take: only Redis knows who did. */
-const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({ home: ANY_NODE, access: 'read', request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' } });
+const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({
+  home: ANY_NODE,
+  access: 'read',
+  request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' },
+});
 
 test('two nodes and a Redis that comes back as it was before anything was started: each says first what it runs and has run, and nobody starts what the other has', async () => {
   // Slow to look around by itself, as a box with much to do is: the grace must be longer than that.
-  box = await openBox({ slots: { account: WORK, node: WORK - DONE, dark: WORK }, timing: { restartGraceMs: 3_000, sweepMs: 1_000, heartbeatMs: 500 } });
+  box = await openBox({
+    slots: { account: WORK, node: WORK - DONE, dark: WORK },
+    timing: { restartGraceMs: 3_000, sweepMs: 1_000, heartbeatMs: 500 },
+  });
   const ids: string[] = [];
-  for (let i = 0; i < WORK; i += 1) ids.push(await box.submit(`[[sim:slow seconds=${i < DONE ? 0.5 : 9}]]`, { ...anywhere(), lane: i % 2 === 0 ? 'codex' : 'claude' }));
+  for (let i = 0; i < WORK; i += 1)
+    ids.push(
+      await box.submit(`[[sim:slow seconds=${i < DONE ? 0.5 : 9}]]`, {
+        ...anywhere(),
+        lane: i % 2 === 0 ? 'codex' : 'claude',
+      }),
+    );
   const data = join(box.server.folder, 'appendonlydir');
   const old = join(tempFolder('old'), 'data');
   await box.redis.call('BGREWRITEAOF');
-  await waitUntil(async () => (await box.redis.info('persistence')).includes('aof_rewrite_in_progress:0'), { what: 'the file of Redis to be whole' });
+  await waitUntil(async () => (await box.redis.info('persistence')).includes('aof_rewrite_in_progress:0'), {
+    what: 'the file of Redis to be whole',
+  });
   cpSync(data, old, { recursive: true });
 
   const folder = tempFolder('other');
@@ -42,10 +57,12 @@ test('two nodes and a Redis that comes back as it was before anything was starte
   rmSync(data, { recursive: true });
   cpSync(old, data, { recursive: true });
   await box.server.start();
-  for (const id of ids) expect(await box.ended(id)).toMatchObject({ state: 'succeeded', attempt: 1, node: where.get(id) });
+  for (const id of ids)
+    expect(await box.ended(id)).toMatchObject({ state: 'succeeded', attempt: 1, node: where.get(id) });
   expect(box.starts()).toEqual(Object.fromEntries(ids.map((id) => [`${id}.1`, 1])));
   expect(await auditIndexes(box.redis)).toEqual([]);
-  for (const account of ['codex', 'claude']) expect((await auditGate(box.redis, account, { records: true })).problems).toEqual([]);
+  for (const account of ['codex', 'claude'])
+    expect((await auditGate(box.redis, account, { records: true })).problems).toEqual([]);
 }, 90_000);
 
 async function records(): Promise<DispatchRecord[]> {

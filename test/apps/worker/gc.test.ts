@@ -14,7 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => box.close());
 
-const done = (): string[] => (existsSync(join(box.stateDir, 'runs/done')) ? readdirSync(join(box.stateDir, 'runs/done')) : []);
+const done = (): string[] =>
+  existsSync(join(box.stateDir, 'runs/done')) ? readdirSync(join(box.stateDir, 'runs/done')) : [];
 const blobs = (): string[] => readdirSync(join(box.stateDir, 'blobs'));
 const age = (path: string, days: number): void => {
   const at = (Date.now() - days * DAY) / 1000;
@@ -28,7 +29,11 @@ test('delivered run folders and files of texts go by age and number; what a livi
   const worker = await box.start();
   const large = `${randomBytes(600_000).toString('hex')} [[claude:slow seconds=60]]`;
   const living = await box.submit(large, { lane: 'claude', access: 'read' });
-  const ids = [await box.submit(`a ${randomBytes(600_000).toString('hex')} [[sim:echo]]`, { lane: 'claude' }), await box.submit('b [[sim:echo]]'), await box.submit('c [[sim:echo]]')];
+  const ids = [
+    await box.submit(`a ${randomBytes(600_000).toString('hex')} [[sim:echo]]`, { lane: 'claude' }),
+    await box.submit('b [[sim:echo]]'),
+    await box.submit('c [[sim:echo]]'),
+  ];
   for (const id of ids) await box.ended(id);
   await box.until(living, 'running');
   await waitUntil(() => done().length === 3);
@@ -61,16 +66,25 @@ test('folders that were set aside go by age, and what an agent linked to is neit
   const runs = (name: string): string => join(box.stateDir, 'runs', name);
   const mine = join(box.workDir, 'mine');
   writeFileSync(mine, 'x'.repeat(1_000_000));
-  for (const folder of ['broken/d-01JE0000000000000000000000.1-aaaaaaaa', 'broken/d-01JE0000000000000000000001.1-bbbbbbbb', 'text/d-01JE0000000000000000000002']) {
+  for (const folder of [
+    'broken/d-01JE0000000000000000000000.1-aaaaaaaa',
+    'broken/d-01JE0000000000000000000001.1-bbbbbbbb',
+    'text/d-01JE0000000000000000000002',
+  ]) {
     mkdirSync(runs(folder), { recursive: true });
     symlinkSync(box.workDir, join(runs(folder), 'linked'));
     symlinkSync('.', join(runs(folder), 'itself'));
   }
-  for (const folder of ['broken/d-01JE0000000000000000000000.1-aaaaaaaa', 'text/d-01JE0000000000000000000002']) age(runs(folder), 20);
+  for (const folder of ['broken/d-01JE0000000000000000000000.1-aaaaaaaa', 'text/d-01JE0000000000000000000002'])
+    age(runs(folder), 20);
   const { runs: gone } = await worker.collectGarbage(false);
   expect(gone.removed).toBe(2);
   expect(gone.bytes).toBeLessThan(100_000);
-  expect([readdirSync(runs('broken')), readdirSync(runs('text')), statSync(mine).size]).toEqual([['d-01JE0000000000000000000001.1-bbbbbbbb'], [], 1_000_000]);
+  expect([readdirSync(runs('broken')), readdirSync(runs('text')), statSync(mine).size]).toEqual([
+    ['d-01JE0000000000000000000001.1-bbbbbbbb'],
+    [],
+    1_000_000,
+  ]);
 });
 
 test('records that are kept no longer go with their files; a file that nothing names goes after an hour', async () => {

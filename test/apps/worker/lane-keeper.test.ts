@@ -17,7 +17,10 @@ function maker(): { make: (sign: () => void) => Fetcher; signs: (() => void)[]; 
     make(sign) {
       const number = signs.push(sign) - 1;
       // One that is stuck may never end.
-      return { close: () => (closed.push(number), new Promise(() => undefined)), waitUntilReady: () => Promise.resolve() };
+      return {
+        close: () => (closed.push(number), new Promise(() => undefined)),
+        waitUntilReady: () => Promise.resolve(),
+      };
     },
   };
 }
@@ -61,10 +64,18 @@ test('while Redis is away, and just after, nobody is taken for deaf', async () =
 });
 
 test('health blames Redis alone while that is away, then names each deaf queue and each round that stands still', () => {
-  const lanes = [{ queue: 'a@box', silentMs: 31_000, deaf: true, replaced: 0 }, { queue: 'b@box', silentMs: 10, deaf: false, replaced: 2 }];
+  const lanes = [
+    { queue: 'a@box', silentMs: 31_000, deaf: true, replaced: 0 },
+    { queue: 'b@box', silentMs: 10, deaf: false, replaced: 2 },
+  ];
   const rounds = { 'the scan': { sinceRound: () => 61_000 }, 'the sweeper': { sinceRound: () => 5 } };
-  expect(healthOf({ awayMs: () => 1_500, answersMs: () => 0 }, lanes, rounds).problems).toEqual(['Redis has not answered for 1.5 s']);
-  expect(healthOf({ awayMs: () => null, answersMs: () => 90_000 }, lanes, rounds).problems).toEqual(['the worker of a@box has asked for no ticket for 31.0 s', 'the scan has not come round for 61.0 s']);
+  expect(healthOf({ awayMs: () => 1_500, answersMs: () => 0 }, lanes, rounds).problems).toEqual([
+    'Redis has not answered for 1.5 s',
+  ]);
+  expect(healthOf({ awayMs: () => null, answersMs: () => 90_000 }, lanes, rounds).problems).toEqual([
+    'the worker of a@box has asked for no ticket for 31.0 s',
+    'the scan has not come round for 61.0 s',
+  ]);
   expect(healthOf({ awayMs: () => null, answersMs: () => 20_000 }, [], rounds).problems).toEqual([]);
 });
 
@@ -77,11 +88,16 @@ afterEach(async () => {
 
 test('a worker whose loop stands still for ever is found by that, and its queue is served again without a person', async () => {
   box = await openBox({ timing: { wakeFallbackMs: 200, heartbeatMs: 100 } });
-  // What a lost answer in a bounce did to older versions of BullMQ: its wait for a ticket never ends. Of the first worker only.
-  const wait = vi.spyOn(BullWorker.prototype as unknown as { waitForJob(until: number): Promise<number> }, 'waitForJob').mockImplementationOnce(() => new Promise(() => undefined));
+  // What a lost answer in a bounce did to older versions of BullMQ:
+  // its wait for a ticket never ends. Of the first worker only.
+  const wait = vi
+    .spyOn(BullWorker.prototype as unknown as { waitForJob(until: number): Promise<number> }, 'waitForJob')
+    .mockImplementationOnce(() => new Promise(() => undefined));
   const worker = await box.start();
   await waitUntil(() => wait.mock.calls.length > 0);
-  const stuck = await waitUntil(() => worker.health().lanes.find(({ silentMs }) => silentMs > 2_000), { what: 'a queue to fall silent' });
+  const stuck = await waitUntil(() => worker.health().lanes.find(({ silentMs }) => silentMs > 2_000), {
+    what: 'a queue to fall silent',
+  });
   const lane = stuck.queue.split('@')[0] ?? '';
   const id = await box.submit('[[sim:echo]]', { lane });
   expect(await box.ended(id)).toMatchObject({ state: 'succeeded' });

@@ -26,7 +26,9 @@ test('an answer of 20 MB is whole on its node, and its head stands in Redis', as
   expect((await box.records.text(id, 'result'))?.text === text).toBe(true);
   expect(readFileSync(join(box.stateDir, 'blobs', `${id}.result`), 'utf8') === text).toBe(true);
   expect(await box.redis.strlen(keys.blob(id, 'result'))).toBeLessThan(128 * 1024);
-  expect((await openRecords(box.redis, { folder: '/nowhere', node: 'another' }).text(id, 'result'))?.cut?.bytes).toBe(text.length);
+  expect((await openRecords(box.redis, { folder: '/nowhere', node: 'another' }).text(id, 'result'))?.cut?.bytes).toBe(
+    text.length,
+  );
 }, 40_000);
 
 test('a prompt that is too large for Redis reaches its agent whole', async () => {

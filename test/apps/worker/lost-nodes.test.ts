@@ -24,11 +24,19 @@ const finder = { id: 'finder', stateDir: '' };
 beforeEach(() => {
   finder.stateDir = join(tempFolder('finder'), 'state');
 });
-const anywhere: Pick<DispatchRecord, 'home' | 'request' | 'access'> = { home: ANY_NODE, access: 'read', request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' } };
+const anywhere: Pick<DispatchRecord, 'home' | 'request' | 'access'> = {
+  home: ANY_NODE,
+  access: 'read',
+  request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' },
+};
 const SLOW_ONCE = '[[sim:slow seconds=60 times=1 then=echo]]';
 const lines = (stateDir: string, id: string): AttemptReceipt[] =>
   (existsSync(join(stateDir, 'receipts')) ? readdirSync(join(stateDir, 'receipts')) : []).flatMap((name) =>
-    readFileSync(join(stateDir, 'receipts', name), 'utf8').split('\n').filter((text) => text !== '').map((text) => JSON.parse(text) as ReceiptLine).flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : [])),
+    readFileSync(join(stateDir, 'receipts', name), 'utf8')
+      .split('\n')
+      .filter((text) => text !== '')
+      .map((text) => JSON.parse(text) as ReceiptLine)
+      .flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : [])),
   );
 
 /** Runs on this node, whose worker then says nothing any more; its agent goes on. */
@@ -45,8 +53,19 @@ test('what ran on a node that is gone is lost; what any node may do begins again
   const id = await goneWith(`work ${SLOW_ONCE}`, anywhere);
   await box.start(finder);
   const record = await box.ended(id);
-  expect(record).toMatchObject({ state: 'succeeded', node: 'finder', attempt: 2, history: [{ attempt: 1, outcome: 'lost', node: 'test-node' }, { attempt: 2, outcome: 'ok' }] });
-  expect(lines(finder.stateDir, id).map(({ id: of, outcome, fenced }) => [of, outcome, fenced])).toEqual([[`${id}.1`, 'lost', false], [`${id}.2`, 'ok', false]]);
+  expect(record).toMatchObject({
+    state: 'succeeded',
+    node: 'finder',
+    attempt: 2,
+    history: [
+      { attempt: 1, outcome: 'lost', node: 'test-node' },
+      { attempt: 2, outcome: 'ok' },
+    ],
+  });
+  expect(lines(finder.stateDir, id).map(({ id: of, outcome, fenced }) => [of, outcome, fenced])).toEqual([
+    [`${id}.1`, 'lost', false],
+    [`${id}.2`, 'ok', false],
+  ]);
   // A reading of the second may have come since.
   expect((await box.gate.snapshot('codex')).reservations.filter(({ state }) => state === 'bound')).toEqual([]);
 
@@ -69,7 +88,10 @@ test('the late answer of a lost attempt is told as fenced, and is not the dispat
   await waitUntil(() => processesWith(`${id}.1`).length === 0);
   await box.start();
   expect(await waitUntil(() => lines(box.stateDir, id)[0])).toMatchObject({ outcome: 'ok', fenced: true });
-  expect(await box.ended(id)).toMatchObject({ state: 'succeeded', history: [{ outcome: 'lost' }, { outcome: 'ok', node: 'finder' }] });
+  expect(await box.ended(id)).toMatchObject({
+    state: 'succeeded',
+    history: [{ outcome: 'lost' }, { outcome: 'ok', node: 'finder' }],
+  });
 });
 
 test('a dispatch with a folder waits for its box: a reader is run again there', async () => {

@@ -12,14 +12,20 @@ beforeEach(async () => {
 });
 afterEach(() => box.close());
 
-const attempt = (id: string) => box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []))[0];
-const until = (file: string): string => `[[sim:tool cmd="until [ -e ${file} ]; do sleep 0.05; done; echo changed >> a.txt"]]`;
+const attempt = (id: string) =>
+  box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []))[0];
+const until = (file: string): string =>
+  `[[sim:tool cmd="until [ -e ${file} ]; do sleep 0.05; done; echo changed >> a.txt"]]`;
 const request = (more: Partial<DispatchRequest>): DispatchRecord['request'] => more as DispatchRecord['request'];
 
 test('two writers in one folder at once run, and each is told of the other', async () => {
   await box.start();
   const go = join(box.workDir, 'go');
-  const [one, two, reader] = [await box.submit(until(go), { access: 'write' }), await box.submit(until(go), { access: 'write', lane: 'claude' }), await box.submit('[[sim:echo]]')];
+  const [one, two, reader] = [
+    await box.submit(until(go), { access: 'write' }),
+    await box.submit(until(go), { access: 'write', lane: 'claude' }),
+    await box.submit('[[sim:echo]]'),
+  ];
   await waitUntil(() => Object.keys(box.starts()).length === 3);
   await waitUntil(async () => (await box.records.read(one))?.progress?.beside, { timeoutMs: 10_000 });
   writeFileSync(go, '');
@@ -57,14 +63,19 @@ test('it waits on after its worker was restarted, for the writer that was adopte
   await waitUntil(async () => (await box.records.read(second))?.behind);
   await worker.stop({ kill: false });
   await box.start();
-  await waitUntil(async () => (await box.redis.exists(`cmo:bull:codex@test-node:${second}-1`)) === 0 && (await box.records.read(second))?.behind);
+  await waitUntil(
+    async () =>
+      (await box.redis.exists(`cmo:bull:codex@test-node:${second}-1`)) === 0 &&
+      (await box.records.read(second))?.behind,
+  );
   writeFileSync(go, '');
   expect((await box.ended(second)).state).toBe('succeeded');
   expect((await box.ended(first)).state).toBe('succeeded');
 });
 
 test('a writer in a git tree leaves in its receipt how far the tree was from its commit before and after', async () => {
-  const git = (...args: string[]): string => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: box.workDir, encoding: 'utf8' });
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: box.workDir, encoding: 'utf8' });
   git('init', '-q');
   writeFileSync(join(box.workDir, 'a.txt'), 'one\n');
   git('add', '.');
@@ -75,6 +86,9 @@ test('a writer in a git tree leaves in its receipt how far the tree was from its
   const reader = await box.submit('[[sim:echo]]');
   await Promise.all([box.ended(writer), box.ended(reader)]);
   const head = git('rev-parse', 'HEAD').trim();
-  expect(attempt(writer)?.diff).toEqual({ before: { head, files: 1, insertions: 1, deletions: 0, untracked: 0 }, after: { head, files: 1, insertions: 2, deletions: 0, untracked: 1 } });
+  expect(attempt(writer)?.diff).toEqual({
+    before: { head, files: 1, insertions: 1, deletions: 0, untracked: 0 },
+    after: { head, files: 1, insertions: 2, deletions: 0, untracked: 1 },
+  });
   expect(attempt(reader)).not.toHaveProperty('diff');
 });

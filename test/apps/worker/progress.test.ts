@@ -11,26 +11,33 @@ describe('a running attempt', () => {
   });
   afterEach(() => box.close());
 
-  test.each(['codex', 'claude'] as const)('of %s says what it has done so far, its session first, and nothing of it when it is over', async (lane) => {
-    await box.start();
-    const told: string[] = [];
-    const ear = box.server.client();
-    ear.on('message', (_channel: string, id: string) => told.push(id));
-    await ear.subscribe(keys.channels.progress);
-    const id = await box.submit('[[sim:slow act=1 seconds=4]]', { lane, access: 'write' });
-    const seen = await waitUntil(async () => (await box.records.read(id))?.progress, { what: 'its progress' });
-    expect(seen.session).toMatch(/^[0-9a-f-]{36}$/);
-    const later = await waitUntil(async () => {
-      const progress = (await box.records.read(id))?.progress;
-      return progress && Object.keys(progress.tools).length > 0 && progress.toolsRunning === 0 ? progress : null;
-    });
-    expect(later).toMatchObject({ attempt: 1, tools: lane === 'codex' ? { command_execution: 1 } : { Bash: 1 }, toolsRunning: 0 });
-    expect(later.steps).toBeGreaterThan(0);
-    expect((await box.ended(id)).progress).toBeUndefined();
-    // At the session, and at most every three seconds of the four.
-    expect(told.every((one) => one === id)).toBe(true);
-    expect(told.length).toBeLessThanOrEqual(3);
-  });
+  test.each(['codex', 'claude'] as const)(
+    'of %s says what it has done so far, its session first, and nothing of it when it is over',
+    async (lane) => {
+      await box.start();
+      const told: string[] = [];
+      const ear = box.server.client();
+      ear.on('message', (_channel: string, id: string) => told.push(id));
+      await ear.subscribe(keys.channels.progress);
+      const id = await box.submit('[[sim:slow act=1 seconds=4]]', { lane, access: 'write' });
+      const seen = await waitUntil(async () => (await box.records.read(id))?.progress, { what: 'its progress' });
+      expect(seen.session).toMatch(/^[0-9a-f-]{36}$/);
+      const later = await waitUntil(async () => {
+        const progress = (await box.records.read(id))?.progress;
+        return progress && Object.keys(progress.tools).length > 0 && progress.toolsRunning === 0 ? progress : null;
+      });
+      expect(later).toMatchObject({
+        attempt: 1,
+        tools: lane === 'codex' ? { command_execution: 1 } : { Bash: 1 },
+        toolsRunning: 0,
+      });
+      expect(later.steps).toBeGreaterThan(0);
+      expect((await box.ended(id)).progress).toBeUndefined();
+      // At the session, and at most every three seconds of the four.
+      expect(told.every((one) => one === id)).toBe(true);
+      expect(told.length).toBeLessThanOrEqual(3);
+    },
+  );
 });
 
 test('progress is told at once with the session, then every three seconds and only when something changed', async () => {
@@ -43,9 +50,16 @@ test('progress is told at once with the session, then every three seconds and on
     },
   };
   const quiet = { info() {}, warn() {}, error() {} };
-  const teller = progressTeller({ transitions: transitions as never, node: 'n', clock: () => now, log: quiet }, { id: 'd', attempt: 1 }, () => []);
+  const teller = progressTeller(
+    { transitions: transitions as never, node: 'n', clock: () => now, log: quiet },
+    { id: 'd', attempt: 1 },
+    () => [],
+  );
   const tell = async (steps: number, session: string | null, movedAt: number): Promise<void> => {
-    teller.tell({ session, model: null, cliVersion: null, steps, tools: {}, toolsRunning: 0, outputTokens: 0 }, movedAt);
+    teller.tell(
+      { session, model: null, cliVersion: null, steps, tools: {}, toolsRunning: 0, outputTokens: 0 },
+      movedAt,
+    );
     await Promise.resolve();
     await Promise.resolve();
     await Promise.resolve();
@@ -60,5 +74,8 @@ test('progress is told at once with the session, then every three seconds and on
   now += 5_000;
   await tell(2, 's', now - 6_000);
   await tell(2, 's', now - 6_000);
-  expect(told).toEqual([[0, 's', 0], [2, 's', 1_000]]);
+  expect(told).toEqual([
+    [0, 's', 0],
+    [2, 's', 1_000],
+  ]);
 });

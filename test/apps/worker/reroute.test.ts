@@ -17,14 +17,22 @@ afterEach(async () => {
 
 async function reads(account: string, usedPercent: number, resetsAt: number): Promise<void> {
   const now = Date.now();
-  await box.gate.read({ account, windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt, scope: null }], source: 'test', writtenAt: now, readAt: now, plan: null });
+  await box.gate.read({
+    account,
+    windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt, scope: null }],
+    source: 'test',
+    writtenAt: now,
+    readAt: now,
+    plan: null,
+  });
 }
 const read = async (id: string): Promise<DispatchRecord> => {
   const record = await box.records.read(id);
   if (!record) throw new Error(`no ${id}`);
   return record;
 };
-const onLane = (id: string, lane: string): Promise<DispatchRecord> => waitUntil(async () => ((await read(id)).lane === lane ? read(id) : null), { what: `${id} to be on ${lane}` });
+const onLane = (id: string, lane: string): Promise<DispatchRecord> =>
+  waitUntil(async () => ((await read(id)).lane === lane ? read(id) : null), { what: `${id} to be on ${lane}` });
 /** Long enough for several refusals and passes. */
 const someTime = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 4_000));
 
@@ -38,7 +46,12 @@ describe('work that waits in a lane whose window is full', () => {
     const before = await read(id);
     await box.start();
     const moved = await onLane(id, 'claude');
-    expect(moved).toMatchObject({ attempt: 2, tag: before.tag, history: [], left: [{ lane: 'codex', event: `codex/five_hour/${reset}`, until: reset }] });
+    expect(moved).toMatchObject({
+      attempt: 2,
+      tag: before.tag,
+      history: [],
+      left: [{ lane: 'codex', event: `codex/five_hour/${reset}`, until: reset }],
+    });
     expect(moved.decision.notes).toContain('rerouted:codex:five_hour');
 
     // Now the other way round: claude is full, and codex has room.
@@ -51,7 +64,9 @@ describe('work that waits in a lane whose window is full', () => {
     const ended = await box.ended(id);
     expect(Date.now()).toBeGreaterThan(reset);
     expect(ended).toMatchObject({ state: 'succeeded', lane: 'codex', attempt: 3 });
-    expect(ended.decision.notes).toEqual(expect.arrayContaining(['rerouted:codex:five_hour', 'rerouted:claude:five_hour']));
+    expect(ended.decision.notes).toEqual(
+      expect.arrayContaining(['rerouted:codex:five_hour', 'rerouted:claude:five_hour']),
+    );
     const line = await waitUntil(() => box.receipts().find(({ kind }) => kind === 'dispatch'));
     expect(line.notes).toEqual(ended.decision.notes);
   }, 40_000);
@@ -59,22 +74,31 @@ describe('work that waits in a lane whose window is full', () => {
   test('stays when it was pinned to the lane, may not leave it, or must be graded by another vendor', async () => {
     await reads('codex', 99, Date.now() + 3_600_000);
     await reads('claude', 5, Date.now() + 3_600_000);
-    const request = (more: Partial<DispatchRecord['request']>): Pick<DispatchRecord, 'request'> => ({ request: { id: '', cwd: box.workDir, hasSchema: false, envNames: [], ...more } });
+    const request = (more: Partial<DispatchRecord['request']>): Pick<DispatchRecord, 'request'> => ({
+      request: { id: '', cwd: box.workDir, hasSchema: false, envNames: [], ...more },
+    });
     const ids = [
       await box.submit('a [[sim:echo]]', { lane: 'codex', ...request({ pin: 'codex' }) }),
       await box.submit('b [[sim:echo]]', { lane: 'codex', ...request({ failover: false }) }),
-      await box.submit('c [[sim:echo]]', { lane: 'codex', ...request({ role: 'judge', independentOf: 'claude', strictIndependence: true }) }),
+      await box.submit('c [[sim:echo]]', {
+        lane: 'codex',
+        ...request({ role: 'judge', independentOf: 'claude', strictIndependence: true }),
+      }),
     ];
     const free = await box.submit('free [[sim:echo]]', { lane: 'codex' });
     await box.start();
     expect(await box.ended(free)).toMatchObject({ state: 'succeeded', lane: 'claude' });
     await someTime();
-    for (const id of ids) expect(await read(id)).toMatchObject({ lane: 'codex', attempt: 1, state: 'queued', left: [] });
+    for (const id of ids)
+      expect(await read(id)).toMatchObject({ lane: 'codex', attempt: 1, state: 'queued', left: [] });
   }, 30_000);
 
   test('ends as deferred when its --max-wait is over, also while the node is full and nobody asks the gate', async () => {
     await box.close();
-    box = await openBox({ slots: { account: 8, node: 1, dark: 8 }, timing: { sweepMs: 150, heartbeatMs: 300, killGraceMs: 1_000 } });
+    box = await openBox({
+      slots: { account: 8, node: 1, dark: 8 },
+      timing: { sweepMs: 150, heartbeatMs: 300, killGraceMs: 1_000 },
+    });
     const busy = await box.submit('[[sim:slow seconds=60]]', { lane: 'claude' });
     await box.start();
     await box.until(busy, 'running');
@@ -96,7 +120,9 @@ describe('work that was running when its lane refused it', () => {
     const record = await box.ended(id);
     expect(record).toMatchObject({ state: 'succeeded', lane: 'claude' });
     const closed = (await box.gate.snapshot('codex')).closed;
-    expect(record.left).toEqual([{ lane: 'codex', event: `codex/usage_limit/${closed?.until ?? 0}`, until: closed?.until }]);
+    expect(record.left).toEqual([
+      { lane: 'codex', event: `codex/usage_limit/${closed?.until ?? 0}`, until: closed?.until },
+    ]);
     expect(record.decision.notes).toContain('rerouted:codex:usage_limit');
   });
 
@@ -105,6 +131,8 @@ describe('work that was running when its lane refused it', () => {
     const id = await box.submit('[[codex:rate-limit]]', { lane: 'codex', access: 'read' });
     const record = await box.ended(id);
     const closed = (await box.gate.snapshot('codex')).closed;
-    expect(record.left).toEqual([{ lane: 'codex', event: `codex/closing/${closed?.number ?? 0}`, closing: closed?.number }]);
+    expect(record.left).toEqual([
+      { lane: 'codex', event: `codex/closing/${closed?.number ?? 0}`, closing: closed?.number },
+    ]);
   });
 });

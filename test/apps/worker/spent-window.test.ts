@@ -12,16 +12,25 @@ afterEach(() => box.close());
 
 type Vector = { id: string; input: { vendor: string; mode?: string; stdout?: string }; expected: { class: string } };
 
-/** Every sentence by which a CLI was seen to say that a window is spent, whatever its generation: from the vectors' result lines. */
+/**
+ * Every sentence by which a CLI was seen to say that a window is
+ * spent, whatever its generation: from the vectors' result lines.
+ */
 function limitTexts(vendor: 'codex' | 'claude'): string[] {
-  const { vectors } = JSON.parse(readFileSync(new URL('../../vectors/failures.json', import.meta.url), 'utf8')) as { vectors: Vector[] };
+  const { vectors } = JSON.parse(readFileSync(new URL('../../vectors/failures.json', import.meta.url), 'utf8')) as {
+    vectors: Vector[];
+  };
   const texts = vectors
     .filter(({ input, expected }) => input.vendor === vendor && expected.class === 'usage_limit')
     .flatMap(({ input }) =>
       (input.stdout ?? '').split('\n').flatMap((line) => {
         try {
           const event = JSON.parse(line) as { type?: string; result?: string; error?: { message?: string } };
-          return event.type === 'result' && typeof event.result === 'string' ? [event.result] : event.type === 'turn.failed' && typeof event.error?.message === 'string' ? [event.error.message] : [];
+          return event.type === 'result' && typeof event.result === 'string'
+            ? [event.result]
+            : event.type === 'turn.failed' && typeof event.error?.message === 'string'
+              ? [event.error.message]
+              : [];
         } catch {
           return [];
         }
@@ -34,34 +43,59 @@ function limitTexts(vendor: 'codex' | 'claude'): string[] {
 
 const SLOTS = 4;
 
-test.each(['claude', 'codex'] as const)('a spent window of %s costs one refusal for each run in flight, in whatever words; all work ends on the other vendor', async (lane) => {
-  const other = lane === 'claude' ? 'codex' : 'claude';
-  const folder = tempFolder('window');
-  const [window, texts] = [join(folder, 'window'), join(folder, 'texts')];
-  writeFileSync(texts, `${limitTexts(lane).join('\n')}\n`);
-  expect(limitTexts(lane).length).toBeGreaterThan(5);
-  const lanes = testConfig().lanes.map((one) => (one.id === lane ? { ...one, slots: SLOTS, env: { CMO_TEST_WINDOW: window, CMO_TEST_LIMIT_TEXTS: texts } } : one));
-  box = await openBox({ lanes, slots: { account: 12, node: 16, dark: 12 }, timing: { sweepMs: 500, refusalMs: [60_000] } });
-  const attempts = (): AttemptReceipt[] => box.receipts().flatMap((line) => (line.kind === 'attempt' ? [line] : []));
-  const resets = Math.floor(Date.now() / 1000) + 20;
-  writeFileSync(window, String(resets));
+test.each(['claude', 'codex'] as const)(
+  'a spent window of %s costs one refusal for each run in flight, in whatever words; all work ends on the other vendor',
+  async (lane) => {
+    const other = lane === 'claude' ? 'codex' : 'claude';
+    const folder = tempFolder('window');
+    const [window, texts] = [join(folder, 'window'), join(folder, 'texts')];
+    writeFileSync(texts, `${limitTexts(lane).join('\n')}\n`);
+    expect(limitTexts(lane).length).toBeGreaterThan(5);
+    const lanes = testConfig().lanes.map((one) =>
+      one.id === lane ? { ...one, slots: SLOTS, env: { CMO_TEST_WINDOW: window, CMO_TEST_LIMIT_TEXTS: texts } } : one,
+    );
+    box = await openBox({
+      lanes,
+      slots: { account: 12, node: 16, dark: 12 },
+      timing: { sweepMs: 500, refusalMs: [60_000] },
+    });
+    const attempts = (): AttemptReceipt[] => box.receipts().flatMap((line) => (line.kind === 'attempt' ? [line] : []));
+    const resets = Math.floor(Date.now() / 1000) + 20;
+    writeFileSync(window, String(resets));
 
-  const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => box.submit(`${n}`, { lane })));
-  await box.start();
-  for (const id of ids) expect((await waitUntil(async () => ((record) => (record?.endedAt ? record : null))(await box.records.read(id)), { timeoutMs: 120_000 })).state).toBe('succeeded');
-  const refused = attempts().filter(({ class: cls }) => cls === 'usage_limit');
-  expect(refused.length).toBeGreaterThan(0);
-  expect(refused.length).toBeLessThanOrEqual(SLOTS);
-  expect(refused.map((one) => one.lane)).toEqual(refused.map(() => lane));
-  expect(attempts().filter(({ outcome, lane: where }) => outcome === 'ok' && where === other).length).toBeGreaterThanOrEqual(200 - SLOTS);
-  const { closed } = await box.gate.snapshot(lane);
-  expect(closed?.reason ?? 'usage_limit').toBe('usage_limit');
+    const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => box.submit(`${n}`, { lane })));
+    await box.start();
+    for (const id of ids)
+      expect(
+        (
+          await waitUntil(async () => ((record) => (record?.endedAt ? record : null))(await box.records.read(id)), {
+            timeoutMs: 120_000,
+          })
+        ).state,
+      ).toBe('succeeded');
+    const refused = attempts().filter(({ class: cls }) => cls === 'usage_limit');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(SLOTS);
+    expect(refused.map((one) => one.lane)).toEqual(refused.map(() => lane));
+    expect(
+      attempts().filter(({ outcome, lane: where }) => outcome === 'ok' && where === other).length,
+    ).toBeGreaterThanOrEqual(200 - SLOTS);
+    const { closed } = await box.gate.snapshot(lane);
+    expect(closed?.reason ?? 'usage_limit').toBe('usage_limit');
 
-  // codex states its reset in the sentence alone, and these are of other days.
-  if (lane === 'codex') return;
-  // It opens by itself at the reset, with one that tries it first.
-  const late = await box.submit('late', { lane, request: { failover: false } as never });
-  expect((await waitUntil(async () => ((record) => (record?.endedAt ? record : null))(await box.records.read(late)), { timeoutMs: 90_000 })).state).toBe('succeeded');
-  expect(attempts().find(({ dispatch }) => dispatch === late)).toMatchObject({ lane, outcome: 'ok', attempt: 1 });
-  expect((await box.gate.snapshot(lane)).closed).toBeNull();
-}, 240_000);
+    // codex states its reset in the sentence alone, and these are of other days.
+    if (lane === 'codex') return;
+    // It opens by itself at the reset, with one that tries it first.
+    const late = await box.submit('late', { lane, request: { failover: false } as never });
+    expect(
+      (
+        await waitUntil(async () => ((record) => (record?.endedAt ? record : null))(await box.records.read(late)), {
+          timeoutMs: 90_000,
+        })
+      ).state,
+    ).toBe('succeeded');
+    expect(attempts().find(({ dispatch }) => dispatch === late)).toMatchObject({ lane, outcome: 'ok', attempt: 1 });
+    expect((await box.gate.snapshot(lane)).closed).toBeNull();
+  },
+  240_000,
+);

@@ -12,8 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => box.close());
 
-const attempts = (id: string): AttemptReceipt[] => box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
-const notesOf = (id: string): string[][] => attempts(id).map(({ notes }) => notes.filter((note) => !note.startsWith('ended-by-us')));
+const attempts = (id: string): AttemptReceipt[] =>
+  box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
+const notesOf = (id: string): string[][] =>
+  attempts(id).map(({ notes }) => notes.filter((note) => !note.startsWith('ended-by-us')));
 const request = (more: Partial<DispatchRequest>): DispatchRecord['request'] => more as DispatchRecord['request'];
 
 /** What the CLI of an attempt was given on stdin, and its arguments. */
@@ -30,32 +32,45 @@ async function killSupervisor(id: string, attempt = 1): Promise<void> {
   await waitUntil(started, { what: `${id}.${attempt} to start` });
   // The agent's first act may come before its supervisor has written that it runs.
   await waitUntil(() => existsSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json')));
-  const { pid } = JSON.parse(readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json'), 'utf8')) as { pid: number };
+  const { pid } = JSON.parse(readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json'), 'utf8')) as {
+    pid: number;
+  };
   // Its session file comes with the first line.
   await waitUntil(() => readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'out'), 'utf8').length > 0);
   await killNow(pid);
 }
 
 describe.each(['codex', 'claude'] as const)('on %s', (lane) => {
-  test.each(['read', 'write'] as const)('an interrupted agent with access %s goes on in its own session', async (access) => {
-    await box.start();
-    const id = await box.submit('[[sim:hang stage=stream times=1 then=echo text="went on"]]', { lane, access });
-    await killSupervisor(id);
-    expect((await box.ended(id)).state).toBe('succeeded');
-    expect(await box.records.blob(id, 'result')).toBe('went on');
-    const [first, second] = attempts(id);
-    expect(first).toMatchObject({ outcome: 'interrupted', next: expect.stringContaining('its session goes on') as string });
-    expect(second).toMatchObject({ outcome: 'ok', session: first?.session });
-    expect(notesOf(id)).toEqual([[], ['resumed']]);
-    expect(given(id, 2).argv).toContain(lane === 'codex' ? 'resume' : '--resume');
-    expect(given(id, 2).prompt).not.toContain('[[sim:');
-    expect(given(id, 2).prompt).toContain('cut off');
-  });
+  test.each(['read', 'write'] as const)(
+    'an interrupted agent with access %s goes on in its own session',
+    async (access) => {
+      await box.start();
+      const id = await box.submit('[[sim:hang stage=stream times=1 then=echo text="went on"]]', { lane, access });
+      await killSupervisor(id);
+      expect((await box.ended(id)).state).toBe('succeeded');
+      expect(await box.records.blob(id, 'result')).toBe('went on');
+      const [first, second] = attempts(id);
+      expect(first).toMatchObject({
+        outcome: 'interrupted',
+        next: expect.stringContaining('its session goes on') as string,
+      });
+      expect(second).toMatchObject({ outcome: 'ok', session: first?.session });
+      expect(notesOf(id)).toEqual([[], ['resumed']]);
+      expect(given(id, 2).argv).toContain(lane === 'codex' ? 'resume' : '--resume');
+      expect(given(id, 2).prompt).not.toContain('[[sim:');
+      expect(given(id, 2).prompt).toContain('cut off');
+    },
+  );
 
   test('an answer that does not fit is repaired in the session that gave it, once', async () => {
     await box.start();
-    const schema = JSON.stringify({ type: 'object', required: ['verdict'], properties: { verdict: { enum: ['pass', 'fail'] } } });
-    const marker = (then: string): string => `[[sim:json times=1 then=${then} value="{\\"verdict\\":\\"maybe\\"}" text="{\\"verdict\\":\\"pass\\"}"]]`;
+    const schema = JSON.stringify({
+      type: 'object',
+      required: ['verdict'],
+      properties: { verdict: { enum: ['pass', 'fail'] } },
+    });
+    const marker = (then: string): string =>
+      `[[sim:json times=1 then=${then} value="{\\"verdict\\":\\"maybe\\"}" text="{\\"verdict\\":\\"pass\\"}"]]`;
     const mended = await box.submit(marker('echo'), { lane }, { schema });
     const broken = await box.submit(marker('json'), { lane, request: request({ failover: false }) }, { schema });
     expect((await box.ended(mended)).state).toBe('succeeded');
@@ -72,7 +87,10 @@ describe.each(['codex', 'claude'] as const)('on %s', (lane) => {
   test('a writer without a session waits for a look, and a reader is run again', async () => {
     await box.start();
     const prompt = '[[sim:hang stage=stream times=1 then=echo text="from the start"]]';
-    const [writer, reader] = [await box.submit(`w ${prompt}`, { lane, access: 'write' }), await box.submit(`r ${prompt.replace('hang', 'hang id=r')}`, { lane })];
+    const [writer, reader] = [
+      await box.submit(`w ${prompt}`, { lane, access: 'write' }),
+      await box.submit(`r ${prompt.replace('hang', 'hang id=r')}`, { lane }),
+    ];
     await waitUntil(() => Object.keys(box.starts()).length === 2);
     for (const id of [writer, reader]) {
       await waitUntil(() => readFileSync(join(box.stateDir, 'runs', `${id}.1`, 'out'), 'utf8').length > 0);
@@ -92,7 +110,10 @@ test('a writer whose window closes is carried on by the other lane, which is tol
   const id = await box.submit('The task itself. [[codex:usage-limit act=1]]', { access: 'write' });
   const record = await box.ended(id);
   expect(record.state).toBe('succeeded');
-  expect(record.history.map(({ lane, class: cls }) => [lane, cls])).toEqual([['codex', 'usage_limit'], ['claude', null]]);
+  expect(record.history.map(({ lane, class: cls }) => [lane, cls])).toEqual([
+    ['codex', 'usage_limit'],
+    ['claude', null],
+  ]);
   expect(notesOf(id)).toEqual([[], ['continued']]);
   const { prompt } = given(id, 2);
   expect(prompt.startsWith('The task itself.')).toBe(true);

@@ -6,11 +6,15 @@ import { waitUntil } from '../../support/wait-until.js';
 
 let box: Box;
 beforeEach(async () => {
-  box = await openBox({ slots: { account: 8, node: 1, dark: 8 }, timing: { sweepMs: 150, heartbeatMs: 300, killGraceMs: 1_000 } });
+  box = await openBox({
+    slots: { account: 8, node: 1, dark: 8 },
+    timing: { sweepMs: 150, heartbeatMs: 300, killGraceMs: 1_000 },
+  });
 });
 afterEach(() => box.close());
 
-const lineOf = (id: string) => waitUntil(() => box.receipts().find((line) => line.kind === 'dispatch' && line.id === id));
+const lineOf = (id: string) =>
+  waitUntil(() => box.receipts().find((line) => line.kind === 'dispatch' && line.id === id));
 
 describe('a dispatch that waits', () => {
   test('expires when it was not started within its time, with a line and no attempt', async () => {
@@ -59,7 +63,11 @@ describe('a dispatch that runs', () => {
 
   test('that would be tried again only after its deadline ends at once', async () => {
     await box.start();
-    const id = await box.submit('[[sim:server-error]]', { endBy: Date.now() + 1_800, access: 'read', request: { id: '', cwd: box.workDir, hasSchema: false, envNames: [], failover: false } });
+    const id = await box.submit('[[sim:server-error]]', {
+      endBy: Date.now() + 1_800,
+      access: 'read',
+      request: { id: '', cwd: box.workDir, hasSchema: false, envNames: [], failover: false },
+    });
     const record = await box.ended(id);
     expect(record.state).toBe('timed_out');
     expect(record.history).toHaveLength(1);

@@ -9,12 +9,15 @@ let box: Box;
 let today: string;
 beforeEach(async () => {
   today = join(tempFolder('today'), 'today');
-  const lanes = testConfig().lanes.map((lane) => (lane.id === 'codex' ? { ...lane, command: 'codex-of-tomorrow', env: { CMO_TEST_TODAY: today } } : lane));
+  const lanes = testConfig().lanes.map((lane) =>
+    lane.id === 'codex' ? { ...lane, command: 'codex-of-tomorrow', env: { CMO_TEST_TODAY: today } } : lane,
+  );
   box = await openBox({ lanes, timing: { sweepMs: 200 } });
 });
 afterEach(() => box.close());
 
-const attempts = (id: string) => box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
+const attempts = (id: string) =>
+  box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
 
 test('events of an unknown form are a fault of the lane: its work moves, its version stands in the receipts, and after three in a row it is closed', async () => {
   await box.start();
@@ -22,7 +25,12 @@ test('events of an unknown form are a fault of the lane: its work moves, its ver
     const id = await box.submit(`${n}`, { lane: 'codex' });
     expect((await box.ended(id)).state).toBe('succeeded');
     expect(attempts(id)).toMatchObject([
-      { lane: 'codex', class: 'environment', cliVersion: '9.0.0', words: expect.stringContaining('unknown form') as string },
+      {
+        lane: 'codex',
+        class: 'environment',
+        cliVersion: '9.0.0',
+        words: expect.stringContaining('unknown form') as string,
+      },
       { lane: 'claude', class: null, cliVersion: '2.1.332' },
     ]);
     const { closed } = await box.gate.snapshot('codex');
@@ -32,7 +40,8 @@ test('events of an unknown form are a fault of the lane: its work moves, its ver
 
 test('a run that is understood begins the count anew', async () => {
   await box.start();
-  const once = async (): Promise<string> => (await box.ended(await box.submit('x', { lane: 'codex' }))).history[0]?.class ?? 'ok';
+  const once = async (): Promise<string> =>
+    (await box.ended(await box.submit('x', { lane: 'codex' }))).history[0]?.class ?? 'ok';
   expect([await once(), await once()]).toEqual(['environment', 'environment']);
   writeFileSync(today, '');
   expect(await once()).toBe('ok');

@@ -13,7 +13,13 @@ test('writers of one folder are told of each other, by whatever name they came; 
   const other = join(tempFolder('other'), 'link');
   symlinkSync(folder, other);
   const places = workPlaces(() => undefined);
-  for (const [id, place] of [['a', writer(folder)], ['b', writer(other)], ['c', reader(folder)], ['d', writer('/')]] as const) expect(places.enter(id, place)).toEqual({ ok: true });
+  for (const [id, place] of [
+    ['a', writer(folder)],
+    ['b', writer(other)],
+    ['c', reader(folder)],
+    ['d', writer('/')],
+  ] as const)
+    expect(places.enter(id, place)).toEqual({ ok: true });
   expect(['a', 'b', 'c', 'd', 'nobody'].map((id) => places.beside(id))).toEqual([['b'], ['a'], [], [], []]);
   places.leave('b');
   // It was beside it, and stays so for its receipt.
@@ -33,7 +39,12 @@ test('whoever wants to be alone waits for the writers, and they for it; readers 
   expect(freed).toEqual([['e']]);
   expect(places.enter('e', alone('/x'))).toEqual({ ok: true });
   expect(places.enter('e', alone('/x'))).toEqual({ ok: true });
-  expect([places.enter('w2', writer('/x')), places.enter('e2', alone('/x')), places.enter('r', reader('/x')), places.enter('w3', writer('/y'))]).toEqual([{ ok: false, holder: 'e' }, { ok: false, holder: 'e' }, { ok: true }, { ok: true }]);
+  expect([
+    places.enter('w2', writer('/x')),
+    places.enter('e2', alone('/x')),
+    places.enter('r', reader('/x')),
+    places.enter('w3', writer('/y')),
+  ]).toEqual([{ ok: false, holder: 'e' }, { ok: false, holder: 'e' }, { ok: true }, { ok: true }]);
   places.park('w2', '/x');
   places.park('e2', '/x');
   places.leave('e');

@@ -2,11 +2,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIG, DEFAULT_TIMING } from '#contract';
-import { configFrom, configOfValue, describeOrigin, loadConfig, renderDiagnostics, type Environment, type Loaded } from '#config';
+import {
+  configFrom,
+  configOfValue,
+  describeOrigin,
+  loadConfig,
+  renderDiagnostics,
+  type Environment,
+  type Loaded,
+} from '#config';
 import { tempFolder } from '../../support/temp.js';
 
 const machine = { home: '/home/me', hostname: 'box-1', cores: 3 };
-const load = (file: unknown, env: Environment = {}): Loaded => configFrom(typeof file === 'string' ? file : JSON.stringify(file, null, 2), { file: 'config.json', env, machine });
+const load = (file: unknown, env: Environment = {}): Loaded =>
+  configFrom(typeof file === 'string' ? file : JSON.stringify(file, null, 2), { file: 'config.json', env, machine });
 
 function good(loaded: Loaded): Extract<Loaded, { ok: true }> {
   if (!loaded.ok) throw new Error(renderDiagnostics(loaded.diagnostics).join('\n'));
@@ -30,10 +39,13 @@ test('with no file and no variables the defaults hold, and the box fills in what
   });
 });
 
-test("a configuration of the tool that people come from keeps its meaning", () => {
+test('a configuration of the tool that people come from keeps its meaning', () => {
   const { config } = good(
     load({
-      models: { codex: { frontier: 'gpt-x', balanced: { model: 'gpt-y', reasoning: 'high' }, fast: { reasoning: 'minimal' } }, claude: { fast: { effort: 'medium' } } },
+      models: {
+        codex: { frontier: 'gpt-x', balanced: { model: 'gpt-y', reasoning: 'high' }, fast: { reasoning: 'minimal' } },
+        claude: { fast: { effort: 'medium' } },
+      },
       preference: { first: 'claude', weightPoints: 20 },
       pressure: { tight: 50, critical: 70, exhausted: 90 },
       freshness: { codex: 20000, claude: 60000 },
@@ -44,7 +56,11 @@ test("a configuration of the tool that people come from keeps its meaning", () =
     }),
   );
   const [codex, claude] = config.lanes;
-  expect(codex?.models).toEqual({ frontier: { model: 'gpt-x', effort: 'high' }, balanced: { model: 'gpt-y', effort: 'high' }, fast: { model: 'gpt-5.6-luna', effort: 'minimal' } });
+  expect(codex?.models).toEqual({
+    frontier: { model: 'gpt-x', effort: 'high' },
+    balanced: { model: 'gpt-y', effort: 'high' },
+    fast: { model: 'gpt-5.6-luna', effort: 'minimal' },
+  });
   expect(claude?.models.fast).toEqual({ model: 'haiku', effort: 'medium' });
   expect(codex?.cost).toEqual({ five_hour: 0.5, weekly: 0.1, monthly: 0.1, other: 0.5 });
   expect(claude?.cost).toEqual({ five_hour: 2, weekly: 0.4, monthly: 0.4, other: 2 });
@@ -60,11 +76,28 @@ test("a configuration of the tool that people come from keeps its meaning", () =
 });
 
 test('the environment outranks the file, and a variable set to nothing counts as unset', () => {
-  const file = { models: { codex: { fast: 'from-file' } }, preference: { first: 'claude' }, fleet: { nodeId: 'from-file' } };
-  const env = { CMO_CODEX_FAST: 'from-env', CMO_PREFER: '', CMO_NODE_ID: 'from-env', CMO_REDIS_URL: 'redis://localhost:6390', CMO_CODEX_SESSIONS: '/s', CMO_CLAUDE_CREDENTIALS: '/c.json' };
+  const file = {
+    models: { codex: { fast: 'from-file' } },
+    preference: { first: 'claude' },
+    fleet: { nodeId: 'from-file' },
+  };
+  const env = {
+    CMO_CODEX_FAST: 'from-env',
+    CMO_PREFER: '',
+    CMO_NODE_ID: 'from-env',
+    CMO_REDIS_URL: 'redis://localhost:6390',
+    CMO_CODEX_SESSIONS: '/s',
+    CMO_CLAUDE_CREDENTIALS: '/c.json',
+  };
   const { config, origins } = good(load(file, env));
   expect(config.lanes[0]?.models.fast).toEqual({ model: 'from-env', effort: 'low' });
-  expect(config).toMatchObject({ preference: { first: 'claude' }, nodeId: 'from-env', redisUrl: 'redis://localhost:6390', codexSessionsRoot: '/s', claudeCredentials: '/c.json' });
+  expect(config).toMatchObject({
+    preference: { first: 'claude' },
+    nodeId: 'from-env',
+    redisUrl: 'redis://localhost:6390',
+    codexSessionsRoot: '/s',
+    claudeCredentials: '/c.json',
+  });
   const origin = (path: string) => describeOrigin(origins.get(path) ?? { from: 'default' });
   expect(origin('lanes.codex.models.fast.model')).toBe('CMO_CODEX_FAST');
   expect(origin('preference.first')).toBe('config.json:8 preference.first');
@@ -74,12 +107,27 @@ test('the environment outranks the file, and a variable set to nothing counts as
 
 test("where a CLI's own variable moves its folder, its files are looked for there", () => {
   const { config } = good(load({}, { CODEX_HOME: '/moved/codex', CLAUDE_CONFIG_DIR: '/moved/claude' }));
-  expect(config).toMatchObject({ codexSessionsRoot: '/moved/codex/sessions', claudeCredentials: '/moved/claude/.credentials.json' });
+  expect(config).toMatchObject({
+    codexSessionsRoot: '/moved/codex/sessions',
+    claudeCredentials: '/moved/claude/.credentials.json',
+  });
 });
 
 test('a lane is data: a second account of a vendor starts from the lane of its kind', () => {
   const loaded = load(
-    { lanes: { 'codex-work': { kind: 'codex', env: { CODEX_HOME: '/work/codex' }, passEnv: ['MY_PROXY'], slots: 3, silence: '20m', models: { fast: 'gpt-mini' } }, claude: { slots: null, command: '/opt/claude', allowEndpoint: true } } },
+    {
+      lanes: {
+        'codex-work': {
+          kind: 'codex',
+          env: { CODEX_HOME: '/work/codex' },
+          passEnv: ['MY_PROXY'],
+          slots: 3,
+          silence: '20m',
+          models: { fast: 'gpt-mini' },
+        },
+        claude: { slots: null, command: '/opt/claude', allowEndpoint: true },
+      },
+    },
     { CMO_CODEX_WORK_BALANCED: 'gpt-env' },
   );
   expect(good(loaded).config.lanes.map(({ id }) => id)).toEqual(['codex', 'claude', 'codex-work']);
@@ -91,7 +139,11 @@ test('a lane is data: a second account of a vendor starts from the lane of its k
     passEnv: ['MY_PROXY'],
     slots: 3,
     silenceMs: 1_200_000,
-    models: { frontier: { model: 'gpt-5.6-sol' }, balanced: { model: 'gpt-env' }, fast: { model: 'gpt-mini', effort: 'low' } },
+    models: {
+      frontier: { model: 'gpt-5.6-sol' },
+      balanced: { model: 'gpt-env' },
+      fast: { model: 'gpt-mini', effort: 'low' },
+    },
   });
   expect(lane(loaded, 'claude')).toMatchObject({ command: '/opt/claude', allowEndpoint: true });
 });
@@ -156,25 +208,42 @@ test.each([['null'], ['[]'], ['5'], ['"x"']])('a file that holds %s is refused a
 
 test('a byte order mark is no error, a key that stands twice is one', () => {
   expect(good(load('\uFEFF{"slots": {"account": 3}}')).config.slots.account).toBe(3);
-  expect(wrong(load('{"slots": {"account": 3,\n"account": 4}}'))).toEqual(['config.json', '  slots.account (line 2): saw a key that stands twice; expected it once']);
+  expect(wrong(load('{"slots": {"account": 3,\n"account": 4}}'))).toEqual([
+    'config.json',
+    '  slots.account (line 2): saw a key that stands twice; expected it once',
+  ]);
 });
 
 test('a value that two keys give is refused, whichever was meant', () => {
-  expect(wrong(load({ freshness: { codex: 1000 }, lanes: { codex: { freshness: 2000 } } })).join()).toContain('lanes.codex.freshness (line 7): saw a value that freshness.codex gives too');
-  expect(wrong(load({ models: { codex: { fast: { effort: 'low', reasoning: 'high' } } } })).join()).toContain('reasoning (line 6): saw high, beside effort low');
+  expect(wrong(load({ freshness: { codex: 1000 }, lanes: { codex: { freshness: 2000 } } })).join()).toContain(
+    'lanes.codex.freshness (line 7): saw a value that freshness.codex gives too',
+  );
+  expect(wrong(load({ models: { codex: { fast: { effort: 'low', reasoning: 'high' } } } })).join()).toContain(
+    'reasoning (line 6): saw high, beside effort low',
+  );
 });
 
 test('two lanes may share an account of one vendor, not of two', () => {
   expect(lane(load({ lanes: { second: { kind: 'codex', account: 'codex' } } }), 'second')?.account).toBe('codex');
-  expect(wrong(load({ lanes: { second: { kind: 'claude', account: 'codex' } } })).join()).toContain('saw codex, which lane codex draws on for openai');
+  expect(wrong(load({ lanes: { second: { kind: 'claude', account: 'codex' } } })).join()).toContain(
+    'saw codex, which lane codex draws on for openai',
+  );
 });
 
 test('a preference for a lane that is not there names its variable and the nearest lane', () => {
-  expect(wrong(load({}, { CMO_PREFER: 'codx' }))).toEqual(['environment', '  CMO_PREFER: saw "codx" (a string); expected a lane: one of codex, claude; nearest: codex']);
+  expect(wrong(load({}, { CMO_PREFER: 'codx' }))).toEqual([
+    'environment',
+    '  CMO_PREFER: saw "codx" (a string); expected a lane: one of codex, claude; nearest: codex',
+  ]);
 });
 
 test('what may be a secret is never repeated in a message', () => {
-  const lines = wrong(load({ redisUrl: 'canary-1', fleet: { token: 'canary 2' }, lanes: { codex: { env: { A: 'canary\0' } } } }, { CMO_REDIS_URL: 'http://canary' })).join('\n');
+  const lines = wrong(
+    load(
+      { redisUrl: 'canary-1', fleet: { token: 'canary 2' }, lanes: { codex: { env: { A: 'canary\0' } } } },
+      { CMO_REDIS_URL: 'http://canary' },
+    ),
+  ).join('\n');
   expect(lines).not.toContain('canary');
   expect(lines.match(/a text that is not shown here/g)).toHaveLength(4);
 });
@@ -189,13 +258,18 @@ test('variables that look like ours and are read by nothing are told, not refuse
 });
 
 test('keys that are understood and not yet acted on are told, with their line, so that nobody waits for what they promise', () => {
-  const { warnings } = good(load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }));
+  const { warnings } = good(
+    load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }),
+  );
   expect(warnings.map(({ path }) => path.join('.'))).toEqual(['notify', 'roots', 'fleet.url']);
   expect(good(load({})).warnings).toEqual([]);
 });
 
 test('clocks can be set shorter, in milliseconds or as a text', () => {
-  expect(good(load({ timing: { tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: '2s', refusalMs: [100, '1s'] } })).config.timing).toEqual({ ...DEFAULT_TIMING, tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: 2000, refusalMs: [100, 1000] });
+  expect(
+    good(load({ timing: { tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: '2s', refusalMs: [100, '1s'] } })).config
+      .timing,
+  ).toEqual({ ...DEFAULT_TIMING, tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: 2000, refusalMs: [100, 1000] });
 });
 
 test("an input's own configuration lies over the defaults alone", () => {

@@ -13,15 +13,44 @@ test.each<[string, RedisTarget]>([
   ['redis://me:a:b@h', { ...plain, where: host('h'), user: 'me', password: 'a:b' }],
   ['redis://[::1]:7000', { ...plain, where: host('::1', 7000) }],
   ['rediss://h', { ...plain, where: host('h'), tls: { ca: null, cert: null, key: null, serverName: null } }],
-  ['rediss://h?ca=/etc/a%20ca.pem&servername=r.example', { ...plain, where: host('h'), tls: { ca: '/etc/a ca.pem', cert: null, key: null, serverName: 'r.example' } }],
-  ['rediss://h?cert=/c.pem&key=/k.pem', { ...plain, where: host('h'), tls: { ca: null, cert: '/c.pem', key: '/k.pem', serverName: null } }],
+  [
+    'rediss://h?ca=/etc/a%20ca.pem&servername=r.example',
+    { ...plain, where: host('h'), tls: { ca: '/etc/a ca.pem', cert: null, key: null, serverName: 'r.example' } },
+  ],
+  [
+    'rediss://h?cert=/c.pem&key=/k.pem',
+    { ...plain, where: host('h'), tls: { ca: null, cert: '/c.pem', key: '/k.pem', serverName: null } },
+  ],
   ['unix:/tmp/r.sock', { ...plain, where: { kind: 'socket', path: '/tmp/r.sock' } }],
   ['unix:///tmp/r.sock?db=2', { ...plain, where: { kind: 'socket', path: '/tmp/r.sock' }, db: 2 }],
   [
     'redis+sentinel://me:pw@a:1,b,[::2]:3/night/4?sentinelUser=s&sentinelPassword=t%26',
-    { ...plain, user: 'me', password: 'pw', db: 4, where: { kind: 'sentinel', sentinels: [{ host: 'a', port: 1 }, { host: 'b', port: 26379 }, { host: '::2', port: 3 }], master: 'night', user: 's', password: 't&' } },
+    {
+      ...plain,
+      user: 'me',
+      password: 'pw',
+      db: 4,
+      where: {
+        kind: 'sentinel',
+        sentinels: [
+          { host: 'a', port: 1 },
+          { host: 'b', port: 26379 },
+          { host: '::2', port: 3 },
+        ],
+        master: 'night',
+        user: 's',
+        password: 't&',
+      },
+    },
   ],
-  ['rediss+sentinel://a/m?ca=/c', { ...plain, where: { kind: 'sentinel', sentinels: [{ host: 'a', port: 26379 }], master: 'm', user: null, password: null }, tls: { ca: '/c', cert: null, key: null, serverName: null } }],
+  [
+    'rediss+sentinel://a/m?ca=/c',
+    {
+      ...plain,
+      where: { kind: 'sentinel', sentinels: [{ host: 'a', port: 26379 }], master: 'm', user: null, password: null },
+      tls: { ca: '/c', cert: null, key: null, serverName: null },
+    },
+  ],
 ])('%s is understood', (text, target) => {
   expect(parseRedisAddress(text)).toEqual(target);
 });

@@ -31,7 +31,8 @@ afterEach(async () => {
 });
 
 const runs = async (): Promise<DispatchRecord> => desk.run(await desk.submit());
-const refused = (record: DispatchRecord, til: number | null = null) => desk.deliver(record, { next: failed, close: { til, reason: 'usage_limit' } });
+const refused = (record: DispatchRecord, til: number | null = null) =>
+  desk.deliver(record, { next: failed, close: { til, reason: 'usage_limit' } });
 const answers = (record: DispatchRecord) => desk.deliver(record, { success: true });
 const closed = async () => (await desk.gate.snapshot('codex')).closed;
 /** How long it is closed for from when it was closed, ms. */
@@ -48,7 +49,11 @@ describe('a refusal', () => {
     await refused(await runs(), til);
     expect(await closed()).toEqual({ until: til, number: 1, reason: 'usage_limit', canary: null });
     await expect(desk.reserve('t')).rejects.toThrow('closed');
-    expect((await desk.gate.facts(config.lanes, { codex: true }))['codex']).toMatchObject({ hardBlocked: true, blockedBy: 'usage_limit', nextResetAt: new Date(til).toISOString() });
+    expect((await desk.gate.facts(config.lanes, { codex: true }))['codex']).toMatchObject({
+      hardBlocked: true,
+      blockedBy: 'usage_limit',
+      nextResetAt: new Date(til).toISOString(),
+    });
   });
 
   test('that states no reset, or one that has passed, closes it for the first bound', async () => {

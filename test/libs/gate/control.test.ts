@@ -29,10 +29,18 @@ beforeEach(async () => {
 
 async function read(account: string): Promise<void> {
   const now = Date.now();
-  await gate.read({ account, windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 10, resetsAt: now + 3_600_000, scope: null }], source: 'test', writtenAt: now, readAt: now, plan: null });
+  await gate.read({
+    account,
+    windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 10, resetsAt: now + 3_600_000, scope: null }],
+    source: 'test',
+    writtenAt: now,
+    readAt: now,
+    plan: null,
+  });
 }
 let tokens = 0;
-const reserve = (lane = 'codex', node = 'test-node'): Promise<Admission> => gate.reserve(`t${++tokens}`, laneOf(config, lane), `${lane}@${node}`, node);
+const reserve = (lane = 'codex', node = 'test-node'): Promise<Admission> =>
+  gate.reserve(`t${++tokens}`, laneOf(config, lane), `${lane}@${node}`, node);
 const said = async (lane = 'codex', node = 'test-node'): Promise<string> => {
   const answer = await reserve(lane, node);
   return answer.ok ? 'yes' : answer.reason;
@@ -89,7 +97,10 @@ test('slots set by hand count at once, up and down, and the configuration’s ag
   await controls.setSlots('account', 'codex', 1);
   expect([await said(), await said()]).toEqual(['yes', 'slots']);
   await controls.setSlots('account', 'codex', 10);
-  expect(await Promise.all(Array.from({ length: 10 }, () => said()))).toEqual([...Array.from({ length: 9 }, () => 'yes'), 'slots']);
+  expect(await Promise.all(Array.from({ length: 10 }, () => said()))).toEqual([
+    ...Array.from({ length: 9 }, () => 'yes'),
+    'slots',
+  ]);
   await controls.setSlots('account', 'codex', null);
   expect(await said()).toBe('slots');
   expect((await auditGate(redis, 'codex')).problems).toEqual([]);
@@ -117,7 +128,11 @@ test('whatever is said wakes those who were refused', async () => {
   await listener.subscribe(keys.channels.wake, keys.channels.control);
   await controls.pause('codex', 'I need it', null);
   await controls.resume('codex');
-  await waitUntil(() => heard.filter((channel) => channel === keys.channels.wake).length === 4 && heard.filter((channel) => channel === keys.channels.control).length === 2);
+  await waitUntil(
+    () =>
+      heard.filter((channel) => channel === keys.channels.wake).length === 4 &&
+      heard.filter((channel) => channel === keys.channels.control).length === 2,
+  );
 });
 
 test('a name from outside is a name, whatever it is called', async () => {

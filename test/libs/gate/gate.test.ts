@@ -22,14 +22,17 @@ beforeEach(async () => {
 const codex = (config: Config) => laneOf(config, 'codex');
 const reading = (percent: number, change: Partial<MeterReading> = {}): MeterReading => ({
   account: 'codex',
-  windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: percent, resetsAt: Date.now() + 3_600_000, scope: null }],
+  windows: [
+    { id: 'five_hour', kind: 'five_hour', usedPercent: percent, resetsAt: Date.now() + 3_600_000, scope: null },
+  ],
   source: 'test',
   writtenAt: Date.now(),
   readAt: Date.now(),
   plan: null,
   ...change,
 });
-const reserve = (gate: Gate, config: Config, token: string) => gate.reserve(token, codex(config), 'codex@test-node', 'test-node');
+const reserve = (gate: Gate, config: Config, token: string) =>
+  gate.reserve(token, codex(config), 'codex@test-node', 'test-node');
 
 async function admitted(gate: Gate, config: Config, tries: number): Promise<number> {
   let yes = 0;
@@ -43,7 +46,12 @@ describe('the gate admits', () => {
     const gate = openGate(redis, config);
     await gate.read(reading(91.5));
     expect(await admitted(gate, config, 8)).toBe(3);
-    expect(await reserve(gate, config, 'late')).toMatchObject({ ok: false, reason: 'limit', window: 'five_hour', bare: false });
+    expect(await reserve(gate, config, 'late')).toMatchObject({
+      ok: false,
+      reason: 'limit',
+      window: 'five_hour',
+      bare: false,
+    });
     const snapshot = await gate.snapshot('codex');
     expect(snapshot.windows[0]).toMatchObject({ usedPercent: 91.5, reserved: 3, effective: 94.5 });
   });
@@ -86,14 +94,21 @@ describe('the gate admits', () => {
     const gate = openGate(redis, config);
     await gate.read(reading(1));
     expect(await admitted(gate, config, 4)).toBe(2);
-    expect(await gate.look(codex(config), { five_hour: 1000 }, 'normal')).toMatchObject({ ok: false, reason: 'hold-back' });
+    expect(await gate.look(codex(config), { five_hour: 1000 }, 'normal')).toMatchObject({
+      ok: false,
+      reason: 'hold-back',
+    });
     expect(await gate.look(codex(config), { five_hour: 1000 }, 'interactive')).toMatchObject({ ok: true });
   });
 
   test('a window whose reset has passed as if it were unused', async () => {
     const config = testConfig();
     const gate = openGate(redis, config);
-    await gate.read(reading(99, { windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 99, resetsAt: Date.now() + 150, scope: null }] }));
+    await gate.read(
+      reading(99, {
+        windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 99, resetsAt: Date.now() + 150, scope: null }],
+      }),
+    );
     expect(await reserve(gate, config, 'a')).toMatchObject({ ok: false, reason: 'limit', bare: true });
     await sleep(200);
     expect(await reserve(gate, config, 'b')).toMatchObject({ ok: true });
@@ -195,7 +210,8 @@ test('nor does a replica that has just taken over, however long it was up; and w
     const client = replica.client();
     await client.replicaof('NO', 'ONE');
 
-    const start = (token: string): Promise<unknown> => openTransitions(client, config).start({ record, node: 'n', nonce: token, token, cost: {}, ttlMs: 60_000 });
+    const start = (token: string): Promise<unknown> =>
+      openTransitions(client, config).start({ record, node: 'n', nonce: token, token, cost: {}, ttlMs: 60_000 });
     expect(await start('token')).toEqual({ answer: 'lapsed' });
     expect(await reserve(after, config, 'a')).toMatchObject({ ok: false, reason: 'restart' });
     await waitUntil(async () => (await reserve(after, config, 'b')).ok, { what: 'the grace to end' });

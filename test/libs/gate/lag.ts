@@ -9,7 +9,10 @@ import { bill, LaggingVendor } from './lagging-vendor.js';
 export type LagOptions = {
   /** Agents at once. */
   width: number;
-  /** As an attempt ends: its points stay until a younger reading. False: its reservation is given back whole, as if nothing had been spent. */
+  /**
+   * As an attempt ends: its points stay until a younger reading. False:
+   * its reservation is given back whole, as if nothing had been spent.
+   */
   settle: boolean;
   agentMs: number;
   /** The vendor's number is this old when it comes, and comes so often. */
@@ -22,10 +25,14 @@ export type LagOutcome = { /** Points of the window that are really gone in the 
 export const LAG = { start: 60, limit: 95, agentMs: 100, ageMs: 75, periodMs: 75 } as const;
 
 /**
- * Agents of one point each, as many as the gate admits, on a window whose meter lags; over when all is told and the gate still refuses.
- * An agent of 100 ms and a meter of 75 ms stand for agents of a minute and a meter that is 45 s old.
+ * Agents of one point each, as many as the gate admits, on a window whose meter lags; over when all is told and the
+ * gate still refuses. An agent of 100 ms and a meter of 75 ms
+ * stand for agents of a minute and a meter that is 45 s old.
  */
-export async function lagRun(server: TestRedis, { width, settle, agentMs, ageMs, periodMs }: LagOptions): Promise<LagOutcome> {
+export async function lagRun(
+  server: TestRedis,
+  { width, settle, agentMs, ageMs, periodMs }: LagOptions,
+): Promise<LagOutcome> {
   const config = testConfig({ slots: { account: width, node: width, dark: width } });
   const redis = server.client();
   await redis.flushall();

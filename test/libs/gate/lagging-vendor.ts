@@ -30,7 +30,8 @@ export class LaggingVendor {
 
   /** As they really are before that time (ms). */
   async windows(at: number): Promise<MeterWindow[]> {
-    const start = this.#windowMs === null ? 0 : this.#began + Math.floor((at - this.#began) / this.#windowMs) * this.#windowMs;
+    const start =
+      this.#windowMs === null ? 0 : this.#began + Math.floor((at - this.#began) / this.#windowMs) * this.#windowMs;
     const bills = await this.#redis.zrangebyscore(BILLS, '-inf', `(${at}`, 'WITHSCORES');
     let [five, week] = [this.#start.five_hour * 1000, this.#start.weekly * 1000];
     for (let i = 0; i < bills.length; i += 2) {
@@ -39,7 +40,13 @@ export class LaggingVendor {
       week += spent['weekly'] ?? 0;
     }
     return [
-      { id: 'five_hour', kind: 'five_hour', usedPercent: five / 1000, resetsAt: this.#windowMs === null ? null : start + this.#windowMs, scope: null },
+      {
+        id: 'five_hour',
+        kind: 'five_hour',
+        usedPercent: five / 1000,
+        resetsAt: this.#windowMs === null ? null : start + this.#windowMs,
+        scope: null,
+      },
       { id: 'weekly', kind: 'weekly', usedPercent: week / 1000, resetsAt: null, scope: null },
     ];
   }

@@ -20,7 +20,14 @@ beforeEach(async () => {
   config = testConfig({ slots: { account: 2, node: 8, dark: 8 } });
   gate = openGate(redis, config);
   const now = Date.now();
-  await gate.read({ account: 'codex', windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 10, resetsAt: now + 3_600_000, scope: null }], source: 'test', writtenAt: now, readAt: now, plan: null });
+  await gate.read({
+    account: 'codex',
+    windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 10, resetsAt: now + 3_600_000, scope: null }],
+    source: 'test',
+    writtenAt: now,
+    readAt: now,
+    plan: null,
+  });
 });
 
 const reserve = async (token: string, node = 'test-node'): Promise<string> => {

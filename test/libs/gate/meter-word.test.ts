@@ -19,16 +19,40 @@ beforeEach(async () => {
 
 const config = testConfig();
 const lane = laneOf(config, 'claude');
-const window = (id: string, usedPercent: number, scope: string | null = null): MeterWindow => ({ id, kind: id.startsWith('weekly') ? 'weekly' : 'five_hour', usedPercent, resetsAt: Date.now() + 3_600_000, scope });
-const reading = (windows: MeterWindow[], change: Partial<MeterReading> = {}): MeterReading => ({ account: 'claude', windows, source: 'test', writtenAt: Date.now(), readAt: Date.now(), plan: null, ...change });
+const window = (id: string, usedPercent: number, scope: string | null = null): MeterWindow => ({
+  id,
+  kind: id.startsWith('weekly') ? 'weekly' : 'five_hour',
+  usedPercent,
+  resetsAt: Date.now() + 3_600_000,
+  scope,
+});
+const reading = (windows: MeterWindow[], change: Partial<MeterReading> = {}): MeterReading => ({
+  account: 'claude',
+  windows,
+  source: 'test',
+  writtenAt: Date.now(),
+  readAt: Date.now(),
+  plan: null,
+  ...change,
+});
 
 test("the vendor's word that the account is closed refuses whatever the percents say, until its time", async () => {
   const gate = openGate(redis, config);
   const til = Date.now() + 700;
   await gate.read(reading([window('five_hour', 40)], { reached: { flag: 'rejected', resetsAt: til } }));
-  expect(await gate.reserve('t', lane, 'claude@n', 'n')).toMatchObject({ ok: false, reason: 'closed', window: 'rejected', til, bare: true });
+  expect(await gate.reserve('t', lane, 'claude@n', 'n')).toMatchObject({
+    ok: false,
+    reason: 'closed',
+    window: 'rejected',
+    til,
+    bare: true,
+  });
   expect((await gate.snapshot('claude')).reading?.reached).toEqual({ flag: 'rejected', resetsAt: til });
-  expect((await gate.facts([lane], { claude: true }))['claude']).toMatchObject({ hardBlocked: true, worstPercent: 40, nextResetAt: new Date(til).toISOString() });
+  expect((await gate.facts([lane], { claude: true }))['claude']).toMatchObject({
+    hardBlocked: true,
+    worstPercent: 40,
+    nextResetAt: new Date(til).toISOString(),
+  });
   await sleep(750);
   expect(await gate.reserve('t', lane, 'claude@n', 'n')).toMatchObject({ ok: true });
   expect((await gate.facts([lane], { claude: true }))['claude']?.hardBlocked).toBeUndefined();
@@ -54,11 +78,21 @@ test('money beside the subscription is kept for readers and makes no room', asyn
 });
 
 test('a window of some models binds only the tiers whose cost names it, and a bind to another tier gives its points back', async () => {
-  const gate = openGate(redis, config, (of, tier) => ({ ...laneCost(of), 'weekly:opus': tier === 'frontier' ? 500 : 0 }));
+  const gate = openGate(redis, config, (of, tier) => ({
+    ...laneCost(of),
+    'weekly:opus': tier === 'frontier' ? 500 : 0,
+  }));
   await gate.read(reading([window('five_hour', 10), window('weekly:opus', 94.8, 'opus')]));
   await redis.hset('cmo:waiting:claude@n', 'tier:frontier', '1');
-  expect(await gate.reserve('dear', lane, 'claude@n', 'n')).toMatchObject({ ok: false, reason: 'limit', window: 'weekly:opus' });
+  expect(await gate.reserve('dear', lane, 'claude@n', 'n')).toMatchObject({
+    ok: false,
+    reason: 'limit',
+    window: 'weekly:opus',
+  });
   await redis.hset('cmo:waiting:claude@n', 'tier:frontier', '0', 'tier:balanced', '1');
   expect(await gate.reserve('other', lane, 'claude@n', 'n')).toMatchObject({ ok: true });
-  expect((await gate.snapshot('claude')).windows.find(({ id }) => id === 'weekly:opus')).toMatchObject({ reserved: 0, effective: 94.8 });
+  expect((await gate.snapshot('claude')).windows.find(({ id }) => id === 'weekly:opus')).toMatchObject({
+    reserved: 0,
+    effective: 94.8,
+  });
 });

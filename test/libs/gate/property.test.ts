@@ -13,7 +13,14 @@ test('many clients with random costs, crashes and a meter that lags never pass a
   const seed = Math.floor(Math.random() * 2 ** 31);
   const start = async (args: string[]) => startChild('random-client', args);
   const mix = { crashAsToken: 0.03, crashAsRun: 0.04, release: 0.07, renew: 0.17 };
-  const { violations, problems, most, highest, stats, left } = await crowd(server, start, { seed, processes: 4, clients: 8, audits: 400, windows: 3, mix });
+  const { violations, problems, most, highest, stats, left } = await crowd(server, start, {
+    seed,
+    processes: 4,
+    clients: 8,
+    audits: 400,
+    windows: 3,
+    mix,
+  });
 
   expect({ seed, violations, problems }).toEqual({ seed, violations: 0, problems: [] });
   // Without these the run would have shown nothing: both bounds were met, and crashes happened.

@@ -33,10 +33,26 @@ afterEach(async () => {
 });
 
 const HOUR = 3_600_000;
-const five = (usedPercent: number, resetsAt: number | null = Date.now() + HOUR): MeterWindow => ({ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt, scope: null });
-const week = (usedPercent: number, change: Partial<MeterWindow> = {}): MeterWindow => ({ id: 'weekly', kind: 'weekly', usedPercent, resetsAt: Date.now() + 24 * HOUR, scope: null, ...change });
+const five = (usedPercent: number, resetsAt: number | null = Date.now() + HOUR): MeterWindow => ({
+  id: 'five_hour',
+  kind: 'five_hour',
+  usedPercent,
+  resetsAt,
+  scope: null,
+});
+const week = (usedPercent: number, change: Partial<MeterWindow> = {}): MeterWindow => ({
+  id: 'weekly',
+  kind: 'weekly',
+  usedPercent,
+  resetsAt: Date.now() + 24 * HOUR,
+  scope: null,
+  ...change,
+});
 const read = (windows: MeterWindow[], change: Partial<MeterReading> = {}, partial = false) =>
-  desk.gate.read({ account: 'codex', windows, source: 'test', writtenAt: Date.now(), readAt: Date.now(), plan: null, ...change }, partial);
+  desk.gate.read(
+    { account: 'codex', windows, source: 'test', writtenAt: Date.now(), readAt: Date.now(), plan: null, ...change },
+    partial,
+  );
 const runs = async (): Promise<DispatchRecord> => desk.run(await desk.submit());
 /** A run that has ended; answers when, by Redis' clock. */
 const ended = async (): Promise<number> => {
@@ -172,8 +188,15 @@ describe('of several windows', () => {
     expect(await refusedBy([five(93.5), week(95)])).toMatchObject({ reason: 'limit', window: 'weekly' });
     expect(await refusedBy([five(95), week(94)])).toMatchObject({ reason: 'limit', window: 'five_hour' });
     expect(await refusedBy([five(95), week(95, { resetsAt: late })])).toMatchObject({ window: 'weekly', til: late });
-    expect(await refusedBy([five(95, null), week(95, { resetsAt: late })])).toMatchObject({ window: 'five_hour', til: null });
-    expect(await refusedBy([five(93.5), week(94, { resetsAt: late })])).toMatchObject({ reason: 'hold-back', window: 'weekly', til: late });
+    expect(await refusedBy([five(95, null), week(95, { resetsAt: late })])).toMatchObject({
+      window: 'five_hour',
+      til: null,
+    });
+    expect(await refusedBy([five(93.5), week(94, { resetsAt: late })])).toMatchObject({
+      reason: 'hold-back',
+      window: 'weekly',
+      til: late,
+    });
   });
 
   test('one that a run costs nothing of still binds when it is over its limit', async () => {

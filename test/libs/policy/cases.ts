@@ -18,7 +18,11 @@ const models = (name: string): Record<Tier, { model: string; effort: string }> =
 /** codex, claude, a second account at anthropic, and a third vendor. */
 export const FOUR: PolicyConfig = {
   ...TWO,
-  lanes: [...TWO.lanes, { id: 'claude-b', vendor: 'anthropic', models: models('b') }, { id: 'other', vendor: 'thirdlab', models: models('third') }],
+  lanes: [
+    ...TWO.lanes,
+    { id: 'claude-b', vendor: 'anthropic', models: models('b') },
+    { id: 'other', vendor: 'thirdlab', models: models('third') },
+  ],
 };
 
 export function at(percent: number, more: Partial<LaneFacts> = {}): LaneFacts {

@@ -1,14 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { costOf, EMPTY_LEDGER, readingTaken, runBegan, runDropped, runEnded, type CostLedger, type CostSample } from '#policy';
+import {
+  costOf,
+  EMPTY_LEDGER,
+  readingTaken,
+  runBegan,
+  runDropped,
+  runEnded,
+  type CostLedger,
+  type CostSample,
+} from '#policy';
 
 const RESET = 10_000_000;
-const reading = (at: number, usedPercent: number, more: { id?: string; scope?: string | null; resetsAt?: number | null } = {}) => ({ at, windows: [{ id: 'five_hour', scope: null, resetsAt: RESET, usedPercent, ...more }] });
+const reading = (
+  at: number,
+  usedPercent: number,
+  more: { id?: string; scope?: string | null; resetsAt?: number | null } = {},
+) => ({ at, windows: [{ id: 'five_hour', scope: null, resetsAt: RESET, usedPercent, ...more }] });
 const opus = (from: number) => ({ lane: 'claude', tier: 'frontier', model: 'opus', from });
 const haiku = (from: number) => ({ lane: 'claude', tier: 'fast', model: 'haiku', from });
 
 /** A ledger driven step by step, with every sample it gave. */
-function drive(...steps: ((ledger: CostLedger) => CostLedger | ReturnType<typeof readingTaken>)[]): { ledger: CostLedger; samples: CostSample[] } {
+function drive(...steps: ((ledger: CostLedger) => CostLedger | ReturnType<typeof readingTaken>)[]): {
+  ledger: CostLedger;
+  samples: CostSample[];
+} {
   let ledger = EMPTY_LEDGER;
   const samples: CostSample[] = [];
   for (const step of steps) {
@@ -19,19 +35,39 @@ function drive(...steps: ((ledger: CostLedger) => CostLedger | ReturnType<typeof
   return { ledger, samples };
 }
 const began = (id: string, run: ReturnType<typeof opus>) => (ledger: CostLedger) => runBegan(ledger, id, run);
-const ended = (id: string, run: ReturnType<typeof opus>, to: number) => (ledger: CostLedger) => runEnded(ledger, id, { ...run, to });
-const read = (...args: Parameters<typeof reading>) => (ledger: CostLedger) => readingTaken(ledger, reading(...args));
+const ended = (id: string, run: ReturnType<typeof opus>, to: number) => (ledger: CostLedger) =>
+  runEnded(ledger, id, { ...run, to });
+const read =
+  (...args: Parameters<typeof reading>) =>
+  (ledger: CostLedger) =>
+    readingTaken(ledger, reading(...args));
 
 describe('the cost of an attempt', () => {
   test('is what the window rose by from before it to after its end', () => {
-    const { samples, ledger } = drive(read(0, 10), began('a', opus(1000)), read(30_000, 11), ended('a', opus(1000), 60_000), read(90_000, 13));
+    const { samples, ledger } = drive(
+      read(0, 10),
+      began('a', opus(1000)),
+      read(30_000, 11),
+      ended('a', opus(1000), 60_000),
+      read(90_000, 13),
+    );
     expect(samples).toEqual([{ lane: 'claude', tier: 'frontier', window: 'five_hour', points: 3 }]);
     expect(ledger.runs).toEqual({});
   });
 
   test('is shared among the runs between two readings by the time they ran', () => {
-    const { samples } = drive(read(0, 10), began('a', opus(0)), began('b', haiku(0)), ended('b', haiku(0), 8_000), ended('a', opus(0), 38_000), read(60_000, 15));
-    expect(samples.map(({ tier, points }) => [tier, points])).toEqual([['frontier', 4], ['fast', 1]]);
+    const { samples } = drive(
+      read(0, 10),
+      began('a', opus(0)),
+      began('b', haiku(0)),
+      ended('b', haiku(0), 8_000),
+      ended('a', opus(0), 38_000),
+      read(60_000, 15),
+    );
+    expect(samples.map(({ tier, points }) => [tier, points])).toEqual([
+      ['frontier', 4],
+      ['fast', 1],
+    ]);
   });
 
   test('is measured for a run whose beginning nobody noted, when no reading fell into it', () => {
@@ -40,11 +76,16 @@ describe('the cost of an attempt', () => {
   });
 
   test('is no sample without a reading from before it', () => {
-    expect(drive(began('a', opus(1000)), read(2000, 10), ended('a', opus(1000), 3000), read(5000, 12)).samples).toEqual([]);
+    expect(drive(began('a', opus(1000)), read(2000, 10), ended('a', opus(1000), 3000), read(5000, 12)).samples).toEqual(
+      [],
+    );
   });
 
   test.each([
-    ['reset in between', [read(40_000, 1, { resetsAt: RESET + 18_000_000 }), read(90_000, 2, { resetsAt: RESET + 18_000_000 })]],
+    [
+      'reset in between',
+      [read(40_000, 1, { resetsAt: RESET + 18_000_000 }), read(90_000, 2, { resetsAt: RESET + 18_000_000 })],
+    ],
     ['reset is no longer told', [read(40_000, 0, { resetsAt: null }), read(90_000, 0, { resetsAt: null })]],
     ['fell', [read(40_000, 9), read(90_000, 12)]],
     ['rose by more than an agent can spend', [read(90_000, 99)]],
@@ -53,18 +94,35 @@ describe('the cost of an attempt', () => {
   });
 
   test('is measured over a reset that only jitters', () => {
-    expect(drive(read(0, 10), began('a', opus(1)), ended('a', opus(1), 50), read(90, 12, { resetsAt: RESET + 1000 })).samples).toHaveLength(1);
+    expect(
+      drive(read(0, 10), began('a', opus(1)), ended('a', opus(1), 50), read(90, 12, { resetsAt: RESET + 1000 }))
+        .samples,
+    ).toHaveLength(1);
   });
 
   test('in a window of some models is shared among the runs of those models only', () => {
     const scoped = { id: 'weekly:opus', scope: 'opus' };
-    const { samples, ledger } = drive(read(0, 10, scoped), began('a', opus(1)), began('b', haiku(1)), ended('a', opus(1), 50), ended('b', haiku(1), 50), read(90, 12, scoped));
+    const { samples, ledger } = drive(
+      read(0, 10, scoped),
+      began('a', opus(1)),
+      began('b', haiku(1)),
+      ended('a', opus(1), 50),
+      ended('b', haiku(1), 50),
+      read(90, 12, scoped),
+    );
     expect(samples).toEqual([{ lane: 'claude', tier: 'frontier', window: 'weekly:opus', points: 2 }]);
     expect(ledger.runs).toEqual({});
   });
 
   test('of an attempt that was dropped is nobody’s', () => {
-    const { samples } = drive(read(0, 10), began('a', opus(1)), began('b', opus(1)), (ledger) => runDropped(ledger, 'a'), ended('b', opus(1), 50), read(90, 12));
+    const { samples } = drive(
+      read(0, 10),
+      began('a', opus(1)),
+      began('b', opus(1)),
+      (ledger) => runDropped(ledger, 'a'),
+      ended('b', opus(1), 50),
+      read(90, 12),
+    );
     expect(samples.map(({ points }) => points)).toEqual([2]);
   });
 
@@ -74,7 +132,12 @@ describe('the cost of an attempt', () => {
   });
 
   test('a run that no reading completes is forgotten after an hour, one that never ends after two days', () => {
-    const { ledger } = drive(read(0, 10), ended('a', opus(1), 2), (l) => runBegan(l, 'lost', opus(1)), read(49 * 3_600_000, 10, { id: 'other' }));
+    const { ledger } = drive(
+      read(0, 10),
+      ended('a', opus(1), 2),
+      (l) => runBegan(l, 'lost', opus(1)),
+      read(49 * 3_600_000, 10, { id: 'other' }),
+    );
     expect(ledger.runs).toEqual({});
   });
 });

@@ -6,7 +6,9 @@ import { FOUR } from './cases.js';
 
 const ids = FOUR.lanes.map(({ id }) => id);
 const percent = fc.oneof(fc.integer({ min: 0, max: 120 }), fc.double({ min: 0, max: 120, noNaN: true }));
-const reset = fc.option(fc.integer({ min: 0, max: 40 }).map((day) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString()));
+const reset = fc.option(
+  fc.integer({ min: 0, max: 40 }).map((day) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString()),
+);
 
 const laneFacts: fc.Arbitrary<LaneFacts> = fc.record(
   {
@@ -15,7 +17,10 @@ const laneFacts: fc.Arbitrary<LaneFacts> = fc.record(
     nextResetAt: reset,
     hardBlocked: fc.boolean(),
     installed: fc.boolean(),
-    scoped: fc.array(fc.record({ scope: fc.constantFrom('opus', 'sonnet', 'third', 'gpt'), percent, resetsAt: reset }), { maxLength: 2 }),
+    scoped: fc.array(
+      fc.record({ scope: fc.constantFrom('opus', 'sonnet', 'third', 'gpt'), percent, resetsAt: reset }),
+      { maxLength: 2 },
+    ),
   },
   { requiredKeys: ['available'] },
 );
@@ -36,7 +41,10 @@ const task: fc.Arbitrary<Task> = fc.record(
     strictIndependence: fc.boolean(),
     pin: fc.constantFrom(...ids),
     pinModel: fc.constantFrom('fable', 'gpt-x'),
-    modelsOut: fc.subarray(FOUR.lanes.flatMap(({ id, models }) => TIERS.map((tier) => `${id}/${models[tier].model}`)), { maxLength: 4 }),
+    modelsOut: fc.subarray(
+      FOUR.lanes.flatMap(({ id, models }) => TIERS.map((tier) => `${id}/${models[tier].model}`)),
+      { maxLength: 4 },
+    ),
     lanesOut: fc.subarray(ids, { maxLength: 2 }),
   },
   { requiredKeys: [] },
@@ -45,7 +53,11 @@ const task: fc.Arbitrary<Task> = fc.record(
 const config: fc.Arbitrary<PolicyConfig> = fc.record({
   lanes: fc.shuffledSubarray([...FOUR.lanes], { minLength: 1 }),
   preference: fc.record({ first: fc.constantFrom(...ids), weightPoints: fc.integer({ min: 0, max: 200 }) }),
-  pressure: fc.constantFrom(FOUR.pressure, { tight: 98, critical: 99, exhausted: 100 }, { tight: 50, critical: 70, exhausted: 80 }),
+  pressure: fc.constantFrom(
+    FOUR.pressure,
+    { tight: 98, critical: 99, exhausted: 100 },
+    { tight: 50, critical: 70, exhausted: 80 },
+  ),
 });
 
 describe('whatever the task, the facts and the config', () => {
@@ -53,7 +65,9 @@ describe('whatever the task, the facts and the config', () => {
     fc.assert(
       fc.property(task, lanesFacts, config, (task, facts, config) => {
         const before = JSON.stringify([task, facts, config]);
-        expect(decide(task, facts, config)).toEqual(decide(structuredClone(task), structuredClone(facts), structuredClone(config)));
+        expect(decide(task, facts, config)).toEqual(
+          decide(structuredClone(task), structuredClone(facts), structuredClone(config)),
+        );
         expect(JSON.stringify([task, facts, config])).toBe(before);
       }),
     );
@@ -76,7 +90,8 @@ describe('whatever the task, the facts and the config', () => {
       fc.property(task, lanesFacts, config, fc.constantFrom(...ids), percent, (task, facts, config, id, more) => {
         const own = facts[id];
         if (own === undefined) return;
-        const rank = (facts: LanesFacts): number => decide(task, facts, config).candidates.findIndex(({ lane }) => lane === id);
+        const rank = (facts: LanesFacts): number =>
+          decide(task, facts, config).candidates.findIndex(({ lane }) => lane === id);
         const raised = { ...facts, [id]: { ...own, worstPercent: (own.worstPercent ?? 0) + more } };
         expect(rank(raised)).toBeGreaterThanOrEqual(rank(facts));
       }),
@@ -134,10 +149,18 @@ describe('whatever the task, the facts and the config', () => {
         if (decision.ok || decision.resumeAfter === null) return;
         const opened = Object.fromEntries(
           Object.entries(facts).map(([lane, own]) => {
-            const after = (reset: string | null | undefined): boolean => reset !== null && reset !== undefined && reset <= (decision.resumeAfter ?? '');
+            const after = (reset: string | null | undefined): boolean =>
+              reset !== null && reset !== undefined && reset <= (decision.resumeAfter ?? '');
             const over = (own.worstPercent ?? 0) >= config.pressure.exhausted || own.hardBlocked === true;
-            const scoped = (own.scoped ?? []).map((window) => (after(window.resetsAt) ? { ...window, percent: 0 } : window));
-            return [lane, over && after(own.nextResetAt) ? { ...own, worstPercent: 0, hardBlocked: false, scoped } : { ...own, scoped }];
+            const scoped = (own.scoped ?? []).map((window) =>
+              after(window.resetsAt) ? { ...window, percent: 0 } : window,
+            );
+            return [
+              lane,
+              over && after(own.nextResetAt)
+                ? { ...own, worstPercent: 0, hardBlocked: false, scoped }
+                : { ...own, scoped },
+            ];
           }),
         );
         expect(decide({ ...task, lanesOut: [] }, opened, config).ok).toBe(true);
@@ -149,7 +172,9 @@ describe('whatever the task, the facts and the config', () => {
   test('raising complexity never lowers the tier before corrections', () => {
     for (const role of ROLES) {
       for (const length of LENGTHS) {
-        const tiers = [1, 2, 3, 4, 5].map((complexity) => TIERS.indexOf(tierOf(weightOf({ role, complexity, length }))));
+        const tiers = [1, 2, 3, 4, 5].map((complexity) =>
+          TIERS.indexOf(tierOf(weightOf({ role, complexity, length }))),
+        );
         expect(tiers).toEqual([...tiers].sort());
       }
     }

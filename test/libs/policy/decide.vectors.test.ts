@@ -4,10 +4,16 @@ import { explainDecision, tierOf, weightOf } from '#policy';
 import { at, chosen, TWO } from './cases.js';
 import { vectorFile } from './vectors.js';
 
-type Vector = { name: string; input: { task: unknown; limits: unknown; config?: unknown }; expected: Record<string, unknown> };
+type Vector = {
+  name: string;
+  input: { task: unknown; limits: unknown; config?: unknown };
+  expected: Record<string, unknown>;
+};
 
 describe('the decisions that are known to be right', () => {
-  const vectors = ['decisions.json', 'own-decisions.json'].flatMap((name) => (vectorFile(name) as { vectors: Vector[] }).vectors);
+  const vectors = ['decisions.json', 'own-decisions.json'].flatMap(
+    (name) => (vectorFile(name) as { vectors: Vector[] }).vectors,
+  );
 
   const explained = (input: unknown): Decision => {
     const result = explainDecision(input);
@@ -32,13 +38,22 @@ describe('the decisions that are known to be right', () => {
 describe('explaining a decision', () => {
   test('says what is wrong with config, task and limits, and never throws', () => {
     expect(explainDecision(4)).toMatchObject({ ok: false, problems: [{ field: 'input' }] });
-    expect(explainDecision({ task: { role: 'juge' }, limits: { codex: 1 } })).toMatchObject({ ok: false, problems: [{ field: 'role', nearest: 'judge' }, { field: 'limits.codex' }] });
-    expect(explainDecision({ config: { pressure: [] }, limits: 3 })).toMatchObject({ ok: false, problems: [{ field: 'pressure' }, { field: 'limits' }] });
+    expect(explainDecision({ task: { role: 'juge' }, limits: { codex: 1 } })).toMatchObject({
+      ok: false,
+      problems: [{ field: 'role', nearest: 'judge' }, { field: 'limits.codex' }],
+    });
+    expect(explainDecision({ config: { pressure: [] }, limits: 3 })).toMatchObject({
+      ok: false,
+      problems: [{ field: 'pressure' }, { field: 'limits' }],
+    });
   });
 
   test('tells what would come of a request that can’t be satisfied', () => {
     const task = { independentOf: 'codex', pin: 'codex', strictIndependence: true };
-    expect(explainDecision({ task })).toMatchObject({ ok: true, decision: { ok: false, reasonCode: 'strict-independence' } });
+    expect(explainDecision({ task })).toMatchObject({
+      ok: true,
+      decision: { ok: false, reasonCode: 'strict-independence' },
+    });
   });
 });
 

@@ -4,20 +4,36 @@ import { decide, deferral } from '#policy';
 import { TWO } from './cases.js';
 
 const RESET = '2026-12-01T03:00:00.000Z';
-const paused: LaneFacts = { available: false, installed: true, hardBlocked: true, blockedBy: 'paused', nextResetAt: null };
+const paused: LaneFacts = {
+  available: false,
+  installed: true,
+  hardBlocked: true,
+  blockedBy: 'paused',
+  nextResetAt: null,
+};
 const loggedOut: LaneFacts = { ...paused, blockedBy: 'auth' };
 const spent: LaneFacts = { available: true, installed: true, worstPercent: 100, nextResetAt: RESET };
 const missing: LaneFacts = { available: false, installed: false };
 
-const told = (codex: LaneFacts, claude: LaneFacts, pin?: string): ReturnType<typeof deferral> => deferral(decide(pin === undefined ? {} : { pin }, { codex, claude }, TWO));
+const told = (codex: LaneFacts, claude: LaneFacts, pin?: string): ReturnType<typeof deferral> =>
+  deferral(decide(pin === undefined ? {} : { pin }, { codex, claude }, TWO));
 
 describe('what is told of work that no lane takes', () => {
   test('a window that is spent is waited for, until its reset', () => {
-    expect(told(spent, spent)).toMatchObject({ code: 'CMO_E_DEFERRED', details: [`codex: exhausted until ${RESET}`, `claude: exhausted until ${RESET}`], fix: 'wait for the window with `--max-wait 8h`, or use `cmo submit`', retryAfter: RESET });
+    expect(told(spent, spent)).toMatchObject({
+      code: 'CMO_E_DEFERRED',
+      details: [`codex: exhausted until ${RESET}`, `claude: exhausted until ${RESET}`],
+      fix: 'wait for the window with `--max-wait 8h`, or use `cmo submit`',
+      retryAfter: RESET,
+    });
   });
 
   test('a pause is told as one, and no window is spoken of', () => {
-    expect(told(paused, paused)).toMatchObject({ code: 'CMO_E_DEFERRED', details: ['codex: exhausted (closed: paused)', 'claude: exhausted (closed: paused)'], fix: '`cmo resume --all` takes the pause back' });
+    expect(told(paused, paused)).toMatchObject({
+      code: 'CMO_E_DEFERRED',
+      details: ['codex: exhausted (closed: paused)', 'claude: exhausted (closed: paused)'],
+      fix: '`cmo resume --all` takes the pause back',
+    });
     expect(told(paused, spent).message).toBe('no lane is usable now: codex paused, claude exhausted');
     expect(told(paused, spent, 'codex').fix).toBe('`cmo resume codex` takes the pause back');
   });
@@ -35,7 +51,10 @@ describe('what is told of work that no lane takes', () => {
       [loggedOut, missing],
       [missing, missing],
     ] as const) {
-      expect(told(codex, claude)).toMatchObject({ code: 'CMO_E_NO_LANE', fix: expect.stringContaining('cmo doctor') as string });
+      expect(told(codex, claude)).toMatchObject({
+        code: 'CMO_E_NO_LANE',
+        fix: expect.stringContaining('cmo doctor') as string,
+      });
     }
     expect(told(loggedOut, missing).details).toEqual(['codex: exhausted (closed: auth)', 'claude: missing']);
   });

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FAILURE_CLASSES, type Failure, type FailureClass, type NextStep, type PastFailure, type StepFacts, type StepFailure } from '#contract';
+import {
+  FAILURE_CLASSES,
+  type Failure,
+  type FailureClass,
+  type NextStep,
+  type PastFailure,
+  type StepFacts,
+  type StepFailure,
+} from '#contract';
 import { actionOf, backOffMs, nextStep, VIOLENT_ENDS } from '#policy';
 import { firstStep } from '#policy/failure/index';
 import { vectorFile } from './vectors.js';
@@ -8,8 +16,17 @@ import { vectorFile } from './vectors.js';
 const NOW = 1_000_000;
 
 const reader: StepFacts = {
-  now: NOW, random: 0, access: 'read', began: 'yes', session: null, retryWrites: false, failover: true, attempts: null,
-  lane: 'codex', otherLanes: ['claude'], otherModel: null,
+  now: NOW,
+  random: 0,
+  access: 'read',
+  began: 'yes',
+  session: null,
+  retryWrites: false,
+  failover: true,
+  attempts: null,
+  lane: 'codex',
+  otherLanes: ['claude'],
+  otherModel: null,
 };
 const writer: StepFacts = { ...reader, access: 'write', session: 'thread-1' };
 const lostWriter: StepFacts = { ...writer, session: null };
@@ -35,7 +52,12 @@ function short(step: NextStep): string {
       return `stop${step.closeLane ? '+close' : ''}${step.needsLook ? '+look' : ''}`;
   }
 }
-const step = (cls: Parameters<typeof failed>[0], facts: Partial<StepFacts>, history: PastFailure[] = [], base = reader): string => short(nextStep(failed(cls), history, { ...base, ...facts }));
+const step = (
+  cls: Parameters<typeof failed>[0],
+  facts: Partial<StepFacts>,
+  history: PastFailure[] = [],
+  base = reader,
+): string => short(nextStep(failed(cls), history, { ...base, ...facts }));
 
 describe('an agent that only reads', () => {
   const table: [Parameters<typeof failed>[0], string, string, string][] = [
@@ -73,13 +95,20 @@ describe('an agent that only reads', () => {
     const history: PastFailure[] = [];
     let lane = 'codex';
     for (let n = 0; n < 20; n++) {
-      const next = short(nextStep(failed(cls), history, { ...reader, lane, otherLanes: [lane === 'codex' ? 'claude' : 'codex'] }));
+      const next = short(
+        nextStep(failed(cls), history, { ...reader, lane, otherLanes: [lane === 'codex' ? 'claude' : 'codex'] }),
+      );
       history.push({ lane, class: cls });
       walk.push(next);
       if (next === 'stop') break;
       if (next === 'switch') lane = lane === 'codex' ? 'claude' : 'codex';
     }
-    expect(walk).toEqual([...Array<string>(budget).fill('retry'), 'switch', ...Array<string>(budget).fill('retry'), 'stop']);
+    expect(walk).toEqual([
+      ...Array<string>(budget).fill('retry'),
+      'switch',
+      ...Array<string>(budget).fill('retry'),
+      'stop',
+    ]);
   });
 
   test('budgets are per class and per lane', () => {
@@ -89,8 +118,12 @@ describe('an agent that only reads', () => {
   });
 
   test('a lane that used up a budget is not gone back to, also not for a limit', () => {
-    expect(step('rate_limit', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'transient', 3))).toBe('wait+close');
-    expect(step('rate_limit', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'transient', 2))).toBe('switch+close');
+    expect(step('rate_limit', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'transient', 3))).toBe(
+      'wait+close',
+    );
+    expect(step('rate_limit', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'transient', 2))).toBe(
+      'switch+close',
+    );
   });
 
   test('timeout and silence go elsewhere once', () => {
@@ -106,7 +139,8 @@ describe('an agent that only reads', () => {
   });
 
   test('a limit alone waits for the reset the vendor stated, or for nobody knows when', () => {
-    const wait = (resetsAt?: string | null): NextStep => nextStep(failed('usage_limit', resetsAt === undefined ? {} : { resetsAt }), [], { ...reader, ...alone });
+    const wait = (resetsAt?: string | null): NextStep =>
+      nextStep(failed('usage_limit', resetsAt === undefined ? {} : { resetsAt }), [], { ...reader, ...alone });
     expect(wait('2026-01-01T00:00:00+01:00')).toMatchObject({ kind: 'wait', until: Date.UTC(2025, 11, 31, 23) });
     expect(wait(null)).toMatchObject({ until: null });
     expect(wait('soon')).toMatchObject({ until: null });
@@ -118,7 +152,11 @@ describe('an agent that only reads', () => {
   });
 
   test('another model of the lane comes before another lane', () => {
-    expect(nextStep(failed('model_unavailable'), [], { ...reader, otherModel: 'gpt-y' })).toMatchObject({ kind: 'retry', model: 'gpt-y', notBefore: NOW });
+    expect(nextStep(failed('model_unavailable'), [], { ...reader, otherModel: 'gpt-y' })).toMatchObject({
+      kind: 'retry',
+      model: 'gpt-y',
+      notBefore: NOW,
+    });
     expect(step('model_unavailable', { ...alone, otherModel: 'gpt-y' })).toBe('retry');
   });
 
@@ -140,12 +178,21 @@ describe('an agent that only reads', () => {
       for (const one of violent) {
         for (const other of violent) {
           const stopped = nextStep(failed(cls), [...past('codex', one), ...past('claude', other)], reader);
-          expect(stopped, `${one}, ${other}, ${cls}`).toMatchObject({ kind: 'stop', why: expect.stringContaining('ended from outside or went silent') as string });
+          expect(stopped, `${one}, ${other}, ${cls}`).toMatchObject({
+            kind: 'stop',
+            why: expect.stringContaining('ended from outside or went silent') as string,
+          });
         }
       }
     }
     expect(step('interrupted', {}, past('codex', 'interrupted'))).toBe('retry');
-    expect(step('interrupted', {}, [...past('codex', 'transient', 2), ...past('codex', 'timeout', 2), ...past('codex', 'usage_limit', 9)])).toBe('retry');
+    expect(
+      step('interrupted', {}, [
+        ...past('codex', 'transient', 2),
+        ...past('codex', 'timeout', 2),
+        ...past('codex', 'usage_limit', 9),
+      ]),
+    ).toBe('retry');
     expect(step('interrupted', { attempts: 9 }, past('codex', 'interrupted', 5))).toBe('retry');
   });
 
@@ -176,12 +223,17 @@ describe('an agent that may have written', () => {
     ['lost', 'stop+look', 'stop+look', 'stop+look'],
   ];
   test.each(table)('%s: %s, alone %s, without a session %s', (cls, both, single, none) => {
-    expect([step(cls, {}, [], writer), step(cls, alone, [], writer), step(cls, {}, [], lostWriter)]).toEqual([both, single, none]);
+    expect([step(cls, {}, [], writer), step(cls, alone, [], writer), step(cls, {}, [], lostWriter)]).toEqual([
+      both,
+      single,
+      none,
+    ]);
     expect(step(cls, { began: 'unknown' }, [], writer)).toBe(both);
   });
 
   test('is resumed once after timeout, silence or kill, then a person has to look', () => {
-    for (const cls of ['timeout', 'silence', 'killed'] as const) expect(step(cls, {}, past('codex', cls), writer)).toBe('stop+look');
+    for (const cls of ['timeout', 'silence', 'killed'] as const)
+      expect(step(cls, {}, past('codex', cls), writer)).toBe('stop+look');
   });
 
   test('goes elsewhere after overload when its retries are used up, and never after a transient fault', () => {
@@ -190,7 +242,11 @@ describe('an agent that may have written', () => {
   });
 
   test('is resumed with another model of its lane', () => {
-    expect(nextStep(failed('model_unavailable'), [], { ...writer, otherModel: 'gpt-y' })).toMatchObject({ kind: 'retry', resume: true, model: 'gpt-y' });
+    expect(nextStep(failed('model_unavailable'), [], { ...writer, otherModel: 'gpt-y' })).toMatchObject({
+      kind: 'retry',
+      resume: true,
+      model: 'gpt-y',
+    });
     expect(step('model_unavailable', { otherModel: 'gpt-y' }, [], lostWriter)).toBe('stop+look');
   });
 
@@ -211,7 +267,9 @@ describe('an agent that may have written', () => {
 
   test('is run again plainly when --retry-writes said so, and still looked at when it ends', () => {
     const opted = { ...lostWriter, retryWrites: true };
-    expect(['transient', 'killed', 'timeout', 'interrupted', 'lost'].map((cls) => step(cls as FailureClass, {}, [], opted))).toEqual(['retry', 'retry', 'switch+continued', 'retry', 'retry']);
+    expect(
+      ['transient', 'killed', 'timeout', 'interrupted', 'lost'].map((cls) => step(cls as FailureClass, {}, [], opted)),
+    ).toEqual(['retry', 'retry', 'switch+continued', 'retry', 'retry']);
     expect(step('deterministic', {}, [], opted)).toBe('stop+look');
   });
 });
@@ -221,47 +279,82 @@ describe('--attempts', () => {
     expect(step('transient', { attempts: 1 })).toBe('switch');
     expect(step('transient', { attempts: 1, otherLanes: [] })).toBe('stop');
     expect(step('transient', { attempts: 5 }, past('codex', 'transient', 3))).toBe('retry');
-    expect(step('transient', { attempts: 5 }, [...past('codex', 'transient', 3), ...past('codex', 'killed')])).toBe('switch');
-    expect(step('transient', { attempts: 2, lane: 'claude', otherLanes: ['codex'] }, [...past('codex', 'transient', 2), ...past('claude', 'transient')])).toBe('stop');
-    expect(step('timeout', { attempts: 2, lane: 'claude', otherLanes: ['codex'] }, past('codex', 'timeout'))).toBe('switch');
+    expect(step('transient', { attempts: 5 }, [...past('codex', 'transient', 3), ...past('codex', 'killed')])).toBe(
+      'switch',
+    );
+    expect(
+      step('transient', { attempts: 2, lane: 'claude', otherLanes: ['codex'] }, [
+        ...past('codex', 'transient', 2),
+        ...past('claude', 'transient'),
+      ]),
+    ).toBe('stop');
+    expect(step('timeout', { attempts: 2, lane: 'claude', otherLanes: ['codex'] }, past('codex', 'timeout'))).toBe(
+      'switch',
+    );
     expect(step('interrupted', { attempts: 1 })).toBe('stop');
   });
 });
 
 describe('back-off', () => {
   test('doubles from 2 s to a ceiling of 60 s and spreads by up to a quarter', () => {
-    expect([0, 1, 2, 3, 4, 5, 9].map((n) => backOffMs(n, 0))).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect([0, 1, 2, 3, 4, 5, 9].map((n) => backOffMs(n, 0))).toEqual([
+      2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
+    ]);
     expect(backOffMs(0, 1)).toBe(2_500);
     expect(backOffMs(9, 1)).toBe(75_000);
   });
 
   test('counts from the first failure of this class on this lane', () => {
-    const when = (history: PastFailure[]): unknown => nextStep(failed('transient'), history, { ...reader, random: 0.5 });
+    const when = (history: PastFailure[]): unknown =>
+      nextStep(failed('transient'), history, { ...reader, random: 0.5 });
     expect(when([])).toMatchObject({ notBefore: NOW + 2_250 });
-    expect(when([...past('codex', 'transient'), ...past('claude', 'transient', 2)])).toMatchObject({ notBefore: NOW + 4_500 });
+    expect(when([...past('codex', 'transient'), ...past('claude', 'transient', 2)])).toMatchObject({
+      notBefore: NOW + 4_500,
+    });
   });
 });
 
 describe('any sequence of failures', () => {
   const facts: fc.Arbitrary<Partial<StepFacts>> = fc.record(
-    { began: fc.constantFrom('yes', 'no', 'unknown'), session: fc.constantFrom(null, 's'), otherModel: fc.constantFrom(null, 'm'), access: fc.constantFrom('read', 'write'), failover: fc.boolean(), attempts: fc.constantFrom(null, 1, 3) },
+    {
+      began: fc.constantFrom('yes', 'no', 'unknown'),
+      session: fc.constantFrom(null, 's'),
+      otherModel: fc.constantFrom(null, 'm'),
+      access: fc.constantFrom('read', 'write'),
+      failover: fc.boolean(),
+      attempts: fc.constantFrom(null, 1, 3),
+    },
     { requiredKeys: [] },
   );
 
   test('comes to an end, limits and a person’s doings aside', () => {
-    const passing = FAILURE_CLASSES.filter((cls) => !['rate_limit', 'usage_limit', 'auth', 'environment', 'model_unavailable'].includes(cls));
+    const passing = FAILURE_CLASSES.filter(
+      (cls) => !['rate_limit', 'usage_limit', 'auth', 'environment', 'model_unavailable'].includes(cls),
+    );
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom(...passing, 'interrupted' as const, 'lost' as const), facts), { minLength: 60, maxLength: 60 }), (story) => {
-        const history: PastFailure[] = [];
-        let lane = 'codex';
-        const ended = story.some(([cls, more]) => {
-          const next = nextStep(failed(cls), history, { ...reader, ...more, lane, otherLanes: ['codex', 'claude', 'other'].filter((one) => one !== lane) });
-          history.push({ lane, class: cls });
-          if (next.kind === 'switch') lane = ['codex', 'claude', 'other'].find((one) => one !== lane && next.why.includes(one)) ?? lane;
-          return next.kind === 'stop';
-        });
-        expect(ended).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...passing, 'interrupted' as const, 'lost' as const), facts), {
+          minLength: 60,
+          maxLength: 60,
+        }),
+        (story) => {
+          const history: PastFailure[] = [];
+          let lane = 'codex';
+          const ended = story.some(([cls, more]) => {
+            const next = nextStep(failed(cls), history, {
+              ...reader,
+              ...more,
+              lane,
+              otherLanes: ['codex', 'claude', 'other'].filter((one) => one !== lane),
+            });
+            history.push({ lane, class: cls });
+            if (next.kind === 'switch')
+              lane = ['codex', 'claude', 'other'].find((one) => one !== lane && next.why.includes(one)) ?? lane;
+            return next.kind === 'stop';
+          });
+          expect(ended).toBe(true);
+        },
+      ),
     );
   });
 
@@ -272,8 +365,18 @@ describe('any sequence of failures', () => {
         if (next.kind === 'retry' || next.kind === 'wait') expect(next.resume && more.session === 's').toBe(true);
         if (next.kind === 'switch') expect(['rate_limit', 'usage_limit', 'auth', 'overloaded']).toContain(cls);
         if (next.kind === 'stop') expect(next.needsLook).toBe(true);
-        const later = nextStep(failed(cls), [], { ...reader, ...more, access: 'write', began: 'no', beganBefore: true });
-        if (later.kind === 'switch') expect([['rate_limit', 'usage_limit', 'auth', 'overloaded'].includes(cls), later.continued]).toEqual([true, true]);
+        const later = nextStep(failed(cls), [], {
+          ...reader,
+          ...more,
+          access: 'write',
+          began: 'no',
+          beganBefore: true,
+        });
+        if (later.kind === 'switch')
+          expect([['rate_limit', 'usage_limit', 'auth', 'overloaded'].includes(cls), later.continued]).toEqual([
+            true,
+            true,
+          ]);
         if (later.kind === 'stop') expect(later.needsLook).toBe(true);
       }),
       { numRuns: 1000 },
@@ -282,20 +385,26 @@ describe('any sequence of failures', () => {
 });
 
 test('the first step that explains a failure is the one that is taken', () => {
-  for (const cls of FAILURE_CLASSES) expect(actionOf(nextStep(failed(cls), [], reader)), cls).toBe(firstStep(cls, false));
+  for (const cls of FAILURE_CLASSES)
+    expect(actionOf(nextStep(failed(cls), [], reader)), cls).toBe(firstStep(cls, false));
   expect(actionOf(nextStep(failed('environment', { boxWide: true }), [], reader))).toBe(firstStep('environment', true));
 });
 
 describe('the failures that are known', () => {
   type Answer = { class: FailureClass | 'ok'; action: string };
-  const { vectors } = vectorFile('failures.json') as { vectors: { id: string; expected: Answer; alsoAccept?: Answer[] }[] };
+  const { vectors } = vectorFile('failures.json') as {
+    vectors: { id: string; expected: Answer; alsoAccept?: Answer[] }[];
+  };
 
   test('are followed by the right first step for a reader with another lane free', () => {
     for (const { id, expected, alsoAccept } of vectors) {
       if (expected.class === 'ok') continue;
       const boxWide = expected.class === 'environment' && expected.action === 'fail';
       const action = actionOf(nextStep(failed(expected.class, boxWide ? { boxWide: true } : {}), [], reader));
-      expect([expected, ...(alsoAccept ?? [])].filter((one) => one.class === expected.class).map((one) => one.action), id).toContain(action);
+      expect(
+        [expected, ...(alsoAccept ?? [])].filter((one) => one.class === expected.class).map((one) => one.action),
+        id,
+      ).toContain(action);
     }
   });
 });

@@ -6,7 +6,13 @@ const NOW = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
 const five: MeterWindow = { id: 'five_hour', kind: 'five_hour', usedPercent: 40, resetsAt: NOW + HOUR, scope: null };
 const week: MeterWindow = { id: 'weekly', kind: 'weekly', usedPercent: 70, resetsAt: NOW + 50 * HOUR, scope: null };
-const opus: MeterWindow = { id: 'weekly:opus', kind: 'weekly', usedPercent: 99, resetsAt: NOW + 80 * HOUR, scope: 'opus' };
+const opus: MeterWindow = {
+  id: 'weekly:opus',
+  kind: 'weekly',
+  usedPercent: 99,
+  resetsAt: NOW + 80 * HOUR,
+  scope: 'opus',
+};
 
 describe('an account’s windows', () => {
   test('count as 0 from the instant of their reset', () => {
@@ -36,19 +42,38 @@ describe('an account’s windows', () => {
   });
 
   test('never count below nothing, whatever was written', () => {
-    expect(percentFor([{ ...five, usedPercent: Number.NaN }, { ...week, usedPercent: -3 }], null, NOW)).toBe(0);
+    expect(
+      percentFor(
+        [
+          { ...five, usedPercent: Number.NaN },
+          { ...week, usedPercent: -3 },
+        ],
+        null,
+        NOW,
+      ),
+    ).toBe(0);
   });
 });
 
 describe('a lane’s facts from its windows', () => {
   test('hold the worst account-wide percent and its reset, and the scoped ones apart', () => {
     expect(laneFactsOf([five, week, opus], 95, NOW)).toEqual({
-      available: true, worstPercent: 70, nextResetAt: '2026-01-03T02:00:00.000Z', scoped: [{ scope: 'opus', percent: 99, resetsAt: '2026-01-04T08:00:00.000Z' }],
+      available: true,
+      worstPercent: 70,
+      nextResetAt: '2026-01-03T02:00:00.000Z',
+      scoped: [{ scope: 'opus', percent: 99, resetsAt: '2026-01-04T08:00:00.000Z' }],
     });
   });
 
   test('of an exhausted account say when every full window has reset', () => {
-    const facts = laneFactsOf([{ ...five, usedPercent: 100 }, { ...week, usedPercent: 95 }], 95, NOW);
+    const facts = laneFactsOf(
+      [
+        { ...five, usedPercent: 100 },
+        { ...week, usedPercent: 95 },
+      ],
+      95,
+      NOW,
+    );
     expect(facts).toMatchObject({ worstPercent: 100, nextResetAt: '2026-01-03T02:00:00.000Z' });
   });
 
@@ -61,5 +86,10 @@ describe('a lane’s facts from its windows', () => {
 });
 
 test('a scope is a family, however it is written', () => {
-  expect([inScope('opus', 'opus[1m]'), inScope('Codex Spark', 'gpt-5.3-codex-spark'), inScope('sonnet', 'opus'), inScope('Fable', 'fable')]).toEqual([true, true, false, true]);
+  expect([
+    inScope('opus', 'opus[1m]'),
+    inScope('Codex Spark', 'gpt-5.3-codex-spark'),
+    inScope('sonnet', 'opus'),
+    inScope('Fable', 'fable'),
+  ]).toEqual([true, true, false, true]);
 });

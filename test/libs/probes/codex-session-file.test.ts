@@ -17,7 +17,11 @@ async function bytesRead(pads: Record<string, unknown>, text = countLine(limits(
   const { size, mtimeMs } = await stat(path);
   const allowance = { bytes: 1e12 };
   const finding = await readSessionFile({ path, name, size, mtimeMs }, allowance);
-  expect(finding).toMatchObject({ entry: { slots: [{ usedPercent: 25 }, { usedPercent: 6 }] }, bounded: false, unreadable: false });
+  expect(finding).toMatchObject({
+    entry: { slots: [{ usedPercent: 25 }, { usedPercent: 6 }] },
+    bounded: false,
+    unreadable: false,
+  });
   return 1e12 - allowance.bytes;
 }
 
@@ -27,7 +31,10 @@ describe('what is read of a session file to find its last reading', () => {
   });
 
   it('is what was written after it, once, however long those lines are', async () => {
-    const read = await bytesRead({ padBefore: { bytes: 64 * MIB, lineBytes: 256 * 1024 }, padAfter: { bytes: 6 * MIB, lineBytes: 2 * MIB } });
+    const read = await bytesRead({
+      padBefore: { bytes: 64 * MIB, lineBytes: 256 * 1024 },
+      padAfter: { bytes: 6 * MIB, lineBytes: 2 * MIB },
+    });
     expect(read).toBeGreaterThan(6 * MIB);
     expect(read).toBeLessThan(8 * MIB);
   });

@@ -6,15 +6,24 @@ import { readCodexSessions, sessionRoots, verdict, type Probe, type SessionMemo,
 import { countLine, DAY, HOUR, limits, MINUTE, NOW, rollout } from './rollouts.js';
 import { scratchFolder } from './scratch-folder.js';
 
-const read = (home: string, more: Partial<SessionQuery> = {}): Promise<Probe> => readCodexSessions({ roots: sessionRoots(home), account: 'codex', now: NOW, ...more });
-const percents = (probe: Probe): number[] | string => (probe.kind === 'dark' ? probe.reason : probe.reading.windows.map(({ usedPercent }) => usedPercent));
+const read = (home: string, more: Partial<SessionQuery> = {}): Promise<Probe> =>
+  readCodexSessions({ roots: sessionRoots(home), account: 'codex', now: NOW, ...more });
+const percents = (probe: Probe): number[] | string =>
+  probe.kind === 'dark' ? probe.reason : probe.reading.windows.map(({ usedPercent }) => usedPercent);
 const day = 'sessions/2026/11/20';
 const nothing = '{"timestamp":"2026-11-20T03:14:00.000Z","type":"session_meta","payload":{}}\n';
 
 describe('the reading of a codex login', () => {
   it('carries the windows, when codex wrote them, the plan and what beside the subscription could be spent', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(37, 12, { plan_type: 'pro', credits: { has_credits: true, unlimited: false, balance: '9.5' } }), 5 * MINUTE));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(
+        limits(37, 12, { plan_type: 'pro', credits: { has_credits: true, unlimited: false, balance: '9.5' } }),
+        5 * MINUTE,
+      ),
+    );
     expect(await read(home)).toEqual({
       kind: 'reading',
       reading: {
@@ -34,14 +43,31 @@ describe('the reading of a codex login', () => {
     });
   });
 
-  it.each([5 * MINUTE, -5 * MINUTE])('is the same on a box whose clock is %d ms off: its lines are moved, the vendor\'s resets are not', async (ahead) => {
-    const home = await scratchFolder();
-    // The box writes its own time into lines and files; NOW is the time that all boxes share.
-    const soon = limits(96, 12, { primary: { used_percent: 96, window_minutes: 300, resets_at: (NOW + 2 * MINUTE) / 1000 } });
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(soon, 3 * MINUTE - ahead), 3 * MINUTE - ahead);
-    const probe = await read(home, { offsetMs: -ahead });
-    expect(probe).toMatchObject({ kind: 'reading', reading: { writtenAt: NOW - 3 * MINUTE, readAt: NOW, windows: [{ usedPercent: 96, resetsAt: NOW + 2 * MINUTE }, { usedPercent: 12 }] } });
-  });
+  it.each([5 * MINUTE, -5 * MINUTE])(
+    "is the same on a box whose clock is %d ms off: its lines are moved, the vendor's resets are not",
+    async (ahead) => {
+      const home = await scratchFolder();
+      // The box writes its own time into lines and files; NOW is the time that all boxes share.
+      const soon = limits(96, 12, {
+        primary: { used_percent: 96, window_minutes: 300, resets_at: (NOW + 2 * MINUTE) / 1000 },
+      });
+      await rollout(
+        home,
+        `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+        countLine(soon, 3 * MINUTE - ahead),
+        3 * MINUTE - ahead,
+      );
+      const probe = await read(home, { offsetMs: -ahead });
+      expect(probe).toMatchObject({
+        kind: 'reading',
+        reading: {
+          writtenAt: NOW - 3 * MINUTE,
+          readAt: NOW,
+          windows: [{ usedPercent: 96, resetsAt: NOW + 2 * MINUTE }, { usedPercent: 12 }],
+        },
+      });
+    },
+  );
 
   it('may be looked for in the newest files only', async () => {
     const home = await scratchFolder();
@@ -62,14 +88,31 @@ describe('the reading of a codex login', () => {
   it('is found though a copy gave its file a modification time long ago', async () => {
     const home = await scratchFolder();
     await rollout(home, `${day}/rollout-2026-11-20T02-00-00-b.jsonl`, countLine(limits(30, 1), 2 * MINUTE), 9 * DAY);
-    for (let n = 0; n < 5; n++) await rollout(home, `sessions/2026/11/19/rollout-2026-11-19T0${n}-00-00-a.jsonl`, countLine(limits(20, 1), 90 * MINUTE), 0);
+    for (let n = 0; n < 5; n++)
+      await rollout(
+        home,
+        `sessions/2026/11/19/rollout-2026-11-19T0${n}-00-00-a.jsonl`,
+        countLine(limits(20, 1), 90 * MINUTE),
+        0,
+      );
     expect(percents(await read(home))).toEqual([30, 1]);
   });
 
   it('is found in the folder of an old day, where a resumed session goes on, behind many newer ones', async () => {
     const home = await scratchFolder();
-    for (let n = 10; n < 40; n++) await rollout(home, `sessions/2026/11/19/rollout-2026-11-19T10-00-${n}-x.jsonl`, countLine(limits(20, 1), 9 * HOUR), 9 * HOUR);
-    await rollout(home, 'sessions/2026/7/4/rollout-2026-07-04T03-00-00-aa.jsonl', countLine(limits(50, 60), 9 * DAY) + countLine(limits(8, 3), MINUTE), MINUTE);
+    for (let n = 10; n < 40; n++)
+      await rollout(
+        home,
+        `sessions/2026/11/19/rollout-2026-11-19T10-00-${n}-x.jsonl`,
+        countLine(limits(20, 1), 9 * HOUR),
+        9 * HOUR,
+      );
+    await rollout(
+      home,
+      'sessions/2026/7/4/rollout-2026-07-04T03-00-00-aa.jsonl',
+      countLine(limits(50, 60), 9 * DAY) + countLine(limits(8, 3), MINUTE),
+      MINUTE,
+    );
     expect(percents(await read(home))).toEqual([8, 3]);
   });
 
@@ -80,29 +123,50 @@ describe('the reading of a codex login', () => {
     expect(percents(await read(home))).toEqual([25, 1]);
   });
 
-  it.each(['archived_sessions/', 'archived_sessions/2026/11/20/', 'sessions/', 'sessions/2026/11/'])('is found in %s too', async (folder) => {
-    const home = await scratchFolder();
-    await rollout(home, `${folder}rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(25, 1)));
-    expect(percents(await read(home))).toEqual([25, 1]);
-  });
+  it.each(['archived_sessions/', 'archived_sessions/2026/11/20/', 'sessions/', 'sessions/2026/11/'])(
+    'is found in %s too',
+    async (folder) => {
+      const home = await scratchFolder();
+      await rollout(home, `${folder}rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(25, 1)));
+      expect(percents(await read(home))).toEqual([25, 1]);
+    },
+  );
 
   it('is found behind forty newer sessions that hold none', async () => {
     const home = await scratchFolder();
-    for (let n = 10; n < 50; n++) await rollout(home, `${day}/rollout-2026-11-20T03-00-${n}-x.jsonl`, nothing + countLine(null), MINUTE);
-    await rollout(home, 'sessions/2026/10/31/rollout-2026-10-31T03-00-00-a.jsonl', countLine(limits(44, 20), 2 * HOUR), 2 * HOUR);
+    for (let n = 10; n < 50; n++)
+      await rollout(home, `${day}/rollout-2026-11-20T03-00-${n}-x.jsonl`, nothing + countLine(null), MINUTE);
+    await rollout(
+      home,
+      'sessions/2026/10/31/rollout-2026-10-31T03-00-00-a.jsonl',
+      countLine(limits(44, 20), 2 * HOUR),
+      2 * HOUR,
+    );
     expect(percents(await read(home))).toEqual([44, 20]);
   });
 
   it('does not come from files that are no session of this login', async () => {
     const home = await scratchFolder();
-    for (const path of ['history.jsonl', `${day}/notes.jsonl`, `${day}/rollout-2026-11-20T03-00-00-a.jsonl.bak`, 'sessions/backup/2026/11/20/rollout-2026-11-20T03-00-00-a.jsonl', `${day}/deep/rollout-2026-11-20T03-00-00-a.jsonl`, `${day}/20/rollout-2026-11-20T03-00-00-a.jsonl`]) {
+    for (const path of [
+      'history.jsonl',
+      `${day}/notes.jsonl`,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl.bak`,
+      'sessions/backup/2026/11/20/rollout-2026-11-20T03-00-00-a.jsonl',
+      `${day}/deep/rollout-2026-11-20T03-00-00-a.jsonl`,
+      `${day}/20/rollout-2026-11-20T03-00-00-a.jsonl`,
+    ]) {
       await rollout(home, path, countLine(limits(100, 100)));
     }
     expect(percents(await read(home))).toBe('no_sessions');
   });
 
   it('comes from lines after a block of NULs, with CRLF ends, with a byte order mark, and from one whose line end is still to be written', async () => {
-    for (const text of [`${'\0'.repeat(200_000)}${countLine(limits(25, 1))}`, countLine(limits(25, 1)).replace('\n', '\r\n'), `\uFEFF${countLine(limits(25, 1))}`, countLine(limits(25, 1)).trimEnd()]) {
+    for (const text of [
+      `${'\0'.repeat(200_000)}${countLine(limits(25, 1))}`,
+      countLine(limits(25, 1)).replace('\n', '\r\n'),
+      `\uFEFF${countLine(limits(25, 1))}`,
+      countLine(limits(25, 1)).trimEnd(),
+    ]) {
       const home = await scratchFolder();
       await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, text);
       expect(percents(await read(home))).toEqual([25, 1]);
@@ -118,14 +182,26 @@ describe('the reading of a codex login', () => {
 
   it('was never written later than now, even by a clock five minutes ahead', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine(limits(61, 5), -4 * MINUTE), -4 * MINUTE);
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-b.jsonl`,
+      countLine(limits(61, 5), -4 * MINUTE),
+      -4 * MINUTE,
+    );
     expect(await read(home)).toMatchObject({ reading: { writtenAt: NOW } });
   });
 
   it('without a time of its own was written when its file was touched', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine({ primary: { used_percent: 9, window_minutes: 300, resets_in_seconds: 3600 } }, null), 20 * MINUTE);
-    expect(await read(home)).toMatchObject({ reading: { writtenAt: NOW - 20 * MINUTE, windows: [{ usedPercent: 9, resetsAt: NOW + 40 * MINUTE }] } });
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-b.jsonl`,
+      countLine({ primary: { used_percent: 9, window_minutes: 300, resets_in_seconds: 3600 } }, null),
+      20 * MINUTE,
+    );
+    expect(await read(home)).toMatchObject({
+      reading: { writtenAt: NOW - 20 * MINUTE, windows: [{ usedPercent: 9, resetsAt: NOW + 40 * MINUTE }] },
+    });
   });
 
   it('follows a linked sessions folder, and does not wait at a pipe', async () => {
@@ -141,26 +217,50 @@ describe('the reading of a codex login', () => {
 describe('the vendor saying that the account is closed', () => {
   const state = async (home: string) => {
     const probe = await read(home);
-    return probe.kind === 'dark' ? probe.reason : { percents: percents(probe), ...verdict(probe.reading.windows, probe.reading.reached) };
+    return probe.kind === 'dark'
+      ? probe.reason
+      : { percents: percents(probe), ...verdict(probe.reading.windows, probe.reading.reached) };
   };
-  const depleted = { limit_id: 'premium', primary: null, secondary: null, rate_limit_reached_type: 'workspace_member_credits_depleted' };
+  const depleted = {
+    limit_id: 'premium',
+    primary: null,
+    secondary: null,
+    rate_limit_reached_type: 'workspace_member_credits_depleted',
+  };
 
   it('is believed beside windows that still have room', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(92, 31, { spend_control_reached: true })));
-    expect(await state(home)).toEqual({ percents: [92, 31], exhausted: true, blockedUntil: NOW + 2 * HOUR, needsPerson: false });
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(limits(92, 31, { spend_control_reached: true })),
+    );
+    expect(await state(home)).toEqual({
+      percents: [92, 31],
+      exhausted: true,
+      blockedUntil: NOW + 2 * HOUR,
+      needsPerson: false,
+    });
   });
 
   it('is over once the window it spoke of has reset', async () => {
     const home = await scratchFolder();
     const past = { used_percent: 92, window_minutes: 300, resets_at: (NOW - MINUTE) / 1000 };
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(92, 31, { primary: past, rate_limit_reached_type: 'rate_limit_reached' }), 2 * HOUR));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(limits(92, 31, { primary: past, rate_limit_reached_type: 'rate_limit_reached' }), 2 * HOUR),
+    );
     expect(await state(home)).toEqual({ percents: [0, 31], exhausted: false, blockedUntil: null, needsPerson: false });
   });
 
   it('is over once a later line no longer says so', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(depleted, 9 * MINUTE) + countLine(limits(40, 10, { rate_limit_reached_type: null })));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(depleted, 9 * MINUTE) + countLine(limits(40, 10, { rate_limit_reached_type: null })),
+    );
     expect(await state(home)).toMatchObject({ percents: [40, 10], exhausted: false });
   });
 
@@ -174,10 +274,22 @@ describe('the vendor saying that the account is closed', () => {
 
   it('counts without windows of its own, beside the figures written before, which look no younger for it', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T02-00-00-a.jsonl`, countLine(limits(40, 10), 30 * MINUTE), 30 * MINUTE);
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T02-00-00-a.jsonl`,
+      countLine(limits(40, 10), 30 * MINUTE),
+      30 * MINUTE,
+    );
     await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine(depleted));
-    expect(await state(home)).toEqual({ percents: [40, 10], exhausted: true, blockedUntil: NOW + 2 * HOUR, needsPerson: false });
-    expect(await read(home)).toMatchObject({ reading: { writtenAt: NOW - 30 * MINUTE, reached: { flag: 'workspace_member_credits_depleted' } } });
+    expect(await state(home)).toEqual({
+      percents: [40, 10],
+      exhausted: true,
+      blockedUntil: NOW + 2 * HOUR,
+      needsPerson: false,
+    });
+    expect(await read(home)).toMatchObject({
+      reading: { writtenAt: NOW - 30 * MINUTE, reached: { flag: 'workspace_member_credits_depleted' } },
+    });
   });
 
   it('needs a person when nothing else is known', async () => {
@@ -189,14 +301,25 @@ describe('the vendor saying that the account is closed', () => {
 
   it('waits for the reset of a spending limit when no window opens before', async () => {
     const home = await scratchFolder();
-    const spent = { primary: null, secondary: null, spend_control_reached: true, individual_limit: { limit: '50', used: '50', resets_at: (NOW + 3 * DAY) / 1000 } };
+    const spent = {
+      primary: null,
+      secondary: null,
+      spend_control_reached: true,
+      individual_limit: { limit: '50', used: '50', resets_at: (NOW + 3 * DAY) / 1000 },
+    };
     await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine(spent));
     expect(await state(home)).toMatchObject({ exhausted: true, blockedUntil: NOW + 3 * DAY, needsPerson: false });
   });
 
   it('says nothing of the account when it stands in the pool of one model', async () => {
     const home = await scratchFolder();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-b.jsonl`, countLine(limits(40, 10), 9 * MINUTE) + countLine({ ...depleted, limit_id: 'codex_bengalfox' }) + countLine(limits(100, 100, { limit_id: 'codex_bengalfox' })));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-b.jsonl`,
+      countLine(limits(40, 10), 9 * MINUTE) +
+        countLine({ ...depleted, limit_id: 'codex_bengalfox' }) +
+        countLine(limits(100, 100, { limit_id: 'codex_bengalfox' })),
+    );
     expect(await state(home)).toMatchObject({ percents: [40, 10], exhausted: false });
   });
 });
@@ -210,7 +333,11 @@ describe('a codex meter that stays dark says why', () => {
     const home = await scratchFolder();
     await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, nothing + countLine(null));
     expect(await read(home)).toMatchObject({ kind: 'dark', reason: 'no_reading' });
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(100, 100, { limit_id: 'codex_bengalfox' })));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(limits(100, 100, { limit_id: 'codex_bengalfox' })),
+    );
     expect(await read(home)).toMatchObject({ kind: 'dark', reason: 'other_pool_only' });
   });
 
@@ -250,9 +377,15 @@ describe('what was read before', () => {
   it('is judged by the clock of each call', async () => {
     const home = await scratchFolder();
     const memo: SessionMemo = new Map();
-    await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(92, 31, { rate_limit_reached_type: 'rate_limit_reached' })));
+    await rollout(
+      home,
+      `${day}/rollout-2026-11-20T03-00-00-a.jsonl`,
+      countLine(limits(92, 31, { rate_limit_reached_type: 'rate_limit_reached' })),
+    );
     expect(await read(home, { memo })).toMatchObject({ reading: { reached: { flag: 'rate_limit_reached' } } });
-    expect(await read(home, { memo, now: NOW + 2 * HOUR })).toMatchObject({ reading: { reached: null, windows: [{ usedPercent: 0 }, { usedPercent: 31 }] } });
+    expect(await read(home, { memo, now: NOW + 2 * HOUR })).toMatchObject({
+      reading: { reached: null, windows: [{ usedPercent: 0 }, { usedPercent: 31 }] },
+    });
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DARK_AFTER_MS, meterAge } from '#probes';
 
-const age = (ageMs: number, lastRunEndedAt: number | null = null) => meterAge({ writtenAt: 1e9, freshnessMs: 10_000, lastRunEndedAt, now: 1e9 + ageMs });
+const age = (ageMs: number, lastRunEndedAt: number | null = null) =>
+  meterAge({ writtenAt: 1e9, freshnessMs: 10_000, lastRunEndedAt, now: 1e9 + ageMs });
 
 describe('how far a meter is trusted', () => {
   it('is fresh up to the freshness of its lane, then stale with its age', () => {
@@ -16,11 +17,19 @@ describe('how far a meter is trusted', () => {
 
   it('is dark past an hour when runs of ours ended since and left no number', () => {
     expect(age(DARK_AFTER_MS, 1e9 + 1).state).toBe('stale');
-    expect(age(DARK_AFTER_MS + 1, 1e9 + 1)).toEqual({ state: 'dark', ageMs: DARK_AFTER_MS + 1, why: 'runs-ended-since' });
+    expect(age(DARK_AFTER_MS + 1, 1e9 + 1)).toEqual({
+      state: 'dark',
+      ageMs: DARK_AFTER_MS + 1,
+      why: 'runs-ended-since',
+    });
   });
 
   it('is dark without any reading', () => {
-    expect(meterAge({ writtenAt: null, freshnessMs: 10_000, lastRunEndedAt: null, now: 5 })).toEqual({ state: 'dark', ageMs: null, why: 'no-reading' });
+    expect(meterAge({ writtenAt: null, freshnessMs: 10_000, lastRunEndedAt: null, now: 5 })).toEqual({
+      state: 'dark',
+      ageMs: null,
+      why: 'no-reading',
+    });
   });
 
   it('is fresh when the clock of the writer was a little ahead', () => {

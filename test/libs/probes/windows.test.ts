@@ -4,12 +4,36 @@ import { kindOfMinutes, kindOfSlot, ofKind, percent, resetWithin, windowsAt, typ
 const now = Date.UTC(2026, 10, 20, 3, 15);
 const minute = 60_000;
 const hour = 60 * minute;
-const window = (changes: Partial<RawWindow> = {}): RawWindow => ({ kind: 'five_hour', lengthMs: 5 * hour, scope: null, usedPercent: 40, resetsAt: now + hour, ...changes });
+const window = (changes: Partial<RawWindow> = {}): RawWindow => ({
+  kind: 'five_hour',
+  lengthMs: 5 * hour,
+  scope: null,
+  usedPercent: 40,
+  resetsAt: now + hour,
+  ...changes,
+});
 
 describe('the kind of a window', () => {
   it('follows its length, whichever slot it stands in', () => {
-    const kinds = [295, 299, 300, 305, 294, 306, 1440, 10_020, 10_079, 10_080, 10_140, 10_141, 43_200, 44_640].map((minutes) => kindOfMinutes(minutes)?.kind);
-    expect(kinds).toEqual(['five_hour', 'five_hour', 'five_hour', 'five_hour', 'other', 'other', 'other', 'weekly', 'weekly', 'weekly', 'weekly', 'other', 'monthly', 'monthly']);
+    const kinds = [295, 299, 300, 305, 294, 306, 1440, 10_020, 10_079, 10_080, 10_140, 10_141, 43_200, 44_640].map(
+      (minutes) => kindOfMinutes(minutes)?.kind,
+    );
+    expect(kinds).toEqual([
+      'five_hour',
+      'five_hour',
+      'five_hour',
+      'five_hour',
+      'other',
+      'other',
+      'other',
+      'weekly',
+      'weekly',
+      'weekly',
+      'weekly',
+      'other',
+      'monthly',
+      'monthly',
+    ]);
   });
 
   it('is not read from a length that is none', () => {
@@ -32,13 +56,16 @@ describe('a percent', () => {
   });
 
   it('is not 0 when there is none', () => {
-    for (const value of [null, undefined, '', ' ', 'x', true, [], {}, Number.NaN, Infinity]) expect(percent(value)).toBeNull();
+    for (const value of [null, undefined, '', ' ', 'x', true, [], {}, Number.NaN, Infinity])
+      expect(percent(value)).toBeNull();
   });
 });
 
 describe('windows as they stand now', () => {
   it('are 0 without a reset once theirs has passed', () => {
-    expect(windowsAt([window({ resetsAt: now })], now - hour, now)).toEqual([{ id: 'five_hour', kind: 'five_hour', scope: null, usedPercent: 0, resetsAt: null }]);
+    expect(windowsAt([window({ resetsAt: now })], now - hour, now)).toEqual([
+      { id: 'five_hour', kind: 'five_hour', scope: null, usedPercent: 0, resetsAt: null },
+    ]);
   });
 
   it('are 0 without a stated reset once a whole length has gone by since they were written', () => {
@@ -47,7 +74,10 @@ describe('windows as they stand now', () => {
   });
 
   it('keep their figure but no reset when that lies further away than the window is long', () => {
-    expect(windowsAt([window({ resetsAt: now + 6 * hour })], now, now)[0]).toMatchObject({ usedPercent: 40, resetsAt: null });
+    expect(windowsAt([window({ resetsAt: now + 6 * hour })], now, now)[0]).toMatchObject({
+      usedPercent: 40,
+      resetsAt: null,
+    });
   });
 
   it('reset no later than a whole length from now, however much ahead the clock of the writer was', () => {
@@ -66,7 +96,11 @@ describe('windows as they stand now', () => {
 
   it('keep a scoped window apart from the shared one, and two unnamed lengths apart from each other', () => {
     const other = (minutes: number): RawWindow => window({ kind: 'other', lengthMs: minutes * minute });
-    const ids = windowsAt([window(ofKind('weekly')), window({ ...ofKind('weekly'), scope: 'opus' }), other(1440), other(60)], now, now).map(({ id }) => id);
+    const ids = windowsAt(
+      [window(ofKind('weekly')), window({ ...ofKind('weekly'), scope: 'opus' }), other(1440), other(60)],
+      now,
+      now,
+    ).map(({ id }) => id);
     expect(ids).toEqual(['weekly', 'weekly:opus', 'other', 'other-60']);
   });
 });

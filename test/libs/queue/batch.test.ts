@@ -26,7 +26,15 @@ test('the census of a batch adds up in every state that its members go through',
   await desk.run(d);
   await desk.queue.cancel((submitted[4] as DispatchRecord).id);
   const { total, ...states } = (await desk.records.census('night'))?.census ?? { total: 0 };
-  expect(states).toMatchObject({ queued: 1, running: 1, retrying: 1, succeeded: 1, failed: 1, cancelled: 1, expired: 0 });
+  expect(states).toMatchObject({
+    queued: 1,
+    running: 1,
+    retrying: 1,
+    succeeded: 1,
+    failed: 1,
+    cancelled: 1,
+    expired: 0,
+  });
   expect(Object.values(states).reduce((sum, n) => sum + n, 0)).toBe(total);
   expect(await auditIndexes(redis)).toEqual([]);
 });
@@ -45,7 +53,10 @@ test('a retry stands beside what it takes the place of, which is told once', asy
   const second = await desk.submit(member('night', { retryOf: first.id }));
   await desk.submit(member('night', { retryOf: first.id }));
   expect(await desk.read(first.id)).toMatchObject({ retriedBy: second.id });
-  expect(await desk.records.census('night')).toMatchObject({ census: { total: 3, failed: 1, queued: 2 }, replaced: { failed: 1 } });
+  expect(await desk.records.census('night')).toMatchObject({
+    census: { total: 3, failed: 1, queued: 2 },
+    replaced: { failed: 1 },
+  });
   expect(await auditIndexes(redis)).toEqual([]);
 });
 
@@ -55,14 +66,18 @@ test('batches are listed, the one last submitted to first', async () => {
   // Submits of one millisecond have no order.
   await sleep(2);
   await desk.submit(member('one'));
-  expect((await desk.records.batches(10)).map(({ batch, census }) => [batch, census.total])).toEqual([['one', 2], ['two', 1]]);
+  expect((await desk.records.batches(10)).map(({ batch, census }) => [batch, census.total])).toEqual([
+    ['one', 2],
+    ['two', 1],
+  ]);
 });
 
 test('dispatches are found by their labels, all of those that are asked for', async () => {
   const red = await desk.submit(member('night', { labels: { colour: 'red', size: 's' } }));
   const both = await desk.submit(member('night', { labels: { colour: 'red', size: 'l' } }));
   await desk.submit(member('night', { labels: { colour: 'blue' } }));
-  const ids = async (labels: string[]): Promise<string[]> => (await desk.records.list({ labels, limit: 10 })).map(({ id }) => id);
+  const ids = async (labels: string[]): Promise<string[]> =>
+    (await desk.records.list({ labels, limit: 10 })).map(({ id }) => id);
   expect(await ids(['colour=red'])).toEqual([both.id, red.id]);
   expect(await ids(['colour=red', 'size=l'])).toEqual([both.id]);
   expect(await ids(['colour=green'])).toEqual([]);

@@ -7,7 +7,11 @@ import { tempFolder } from '../../support/temp.js';
 import { waitUntil } from '../../support/wait-until.js';
 
 /** A process of its own, so that it can be killed. */
-export type Child = { pid: number; kill(): Promise<void>; /** Its exit code, when it has left by itself. */ left: Promise<number | null> };
+export type Child = {
+  pid: number;
+  kill(): Promise<void>;
+  /** Its exit code, when it has left by itself. */ left: Promise<number | null>;
+};
 
 const root = new URL('../../../', import.meta.url).pathname;
 const built = new Map<string, Promise<string>>();
@@ -15,7 +19,8 @@ const built = new Map<string, Promise<string>>();
 /** Bundles a program of this folder as the real ones are bundled; once per test process. */
 function bundle(name: string): Promise<string> {
   const outfile = join(tempFolder('child'), `${name}.mjs`);
-  const require = "import { createRequire as childRequire } from 'node:module'; const require = childRequire(import.meta.url);";
+  const require =
+    "import { createRequire as childRequire } from 'node:module'; const require = childRequire(import.meta.url);";
   return build({
     absWorkingDir: root,
     entryPoints: [`test/libs/queue/${name}.ts`],

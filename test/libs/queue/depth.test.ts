@@ -17,8 +17,16 @@ beforeAll(async () => {
   redis = server.client();
   desk = openDesk(redis, config);
   await desk.meter(1);
-  const door = { admit: async (token: string) => desk.reserve(token).then(() => ({ ok: true as const })), giveBack: (token: string) => desk.gate.giveBack(token, 'codex') };
-  worker = new Worker<TicketData>(queueName('codex', config.nodeId), undefined, { connection: redis, prefix: keys.bull, autorun: false, skipVersionCheck: true }, gatedBackend(door));
+  const door = {
+    admit: async (token: string) => desk.reserve(token).then(() => ({ ok: true as const })),
+    giveBack: (token: string) => desk.gate.giveBack(token, 'codex'),
+  };
+  worker = new Worker<TicketData>(
+    queueName('codex', config.nodeId),
+    undefined,
+    { connection: redis, prefix: keys.bull, autorun: false, skipVersionCheck: true },
+    gatedBackend(door),
+  );
   await worker.waitUntilReady();
 });
 afterEach(async () => {
@@ -31,7 +39,9 @@ afterAll(() => server.close());
 async function commandsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
   await redis.config('RESETSTAT');
   await work();
-  const stats = [...(await redis.info('commandstats')).matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name = '', calls]) => [name, Number(calls)] as const);
+  const stats = [...(await redis.info('commandstats')).matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(
+    ([, name = '', calls]) => [name, Number(calls)] as const,
+  );
   return Object.fromEntries(stats.filter(([name]) => !name.startsWith('config') && name !== 'info'));
 }
 
@@ -45,7 +55,13 @@ async function fetchAndStart(): Promise<void> {
   await job.moveToCompleted(null, token, false);
 }
 
-const fill = (count: number) => desk.queue.submit(Array.from({ length: count }, () => ({ record: testRecord(config, { id: newId() }), blobs: { prompt: 'p', schema: null, env: '{}' } })));
+const fill = (count: number) =>
+  desk.queue.submit(
+    Array.from({ length: count }, () => ({
+      record: testRecord(config, { id: newId() }),
+      blobs: { prompt: 'p', schema: null, env: '{}' },
+    })),
+  );
 
 test('a submit and a start ask the same of Redis whether ten dispatches wait or three thousand', async () => {
   const both = async () => [await commandsOf(() => desk.submit()), await commandsOf(fetchAndStart)];

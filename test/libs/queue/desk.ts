@@ -1,7 +1,18 @@
 import type { Redis } from 'ioredis';
 import { attemptId, errorBody, type Config, type DispatchRecord, type LaneConfig } from '#contract';
 import { laneCost, openGate, type Gate } from '#gate';
-import { openQueue, openTickets, openTransitions, type Closing, type DeliverAnswer, type DispatchQueue, type Next, type StartAnswer, type Tickets, type Transitions } from '#queue';
+import {
+  openQueue,
+  openTickets,
+  openTransitions,
+  type Closing,
+  type DeliverAnswer,
+  type DispatchQueue,
+  type Next,
+  type StartAnswer,
+  type Tickets,
+  type Transitions,
+} from '#queue';
 import { openRecords, queueName, type Records } from '#store';
 import { laneOf, testRecord, type RecordChange } from '../../support/records.js';
 
@@ -19,7 +30,11 @@ export type Desk = {
   /** Reserves under this token, as before a fetch; throws when it is refused. */
   reserve(token: string, lane?: string): Promise<void>;
   /** Binds that token to the record's attempt. */
-  start(record: DispatchRecord, token: string, change?: Partial<Parameters<Transitions['start']>[0]>): Promise<StartAnswer>;
+  start(
+    record: DispatchRecord,
+    token: string,
+    change?: Partial<Parameters<Transitions['start']>[0]>,
+  ): Promise<StartAnswer>;
   /** reserve and start; throws unless it runs. Answers the record as it then is. */
   run(record: DispatchRecord): Promise<DispatchRecord>;
   deliver(record: DispatchRecord, what?: Delivery): Promise<DeliverAnswer>;
@@ -32,11 +47,25 @@ export type Delivery = { next?: Next; cancelled?: Next; close?: Closing | null; 
 
 export const succeeded: Next = { state: 'succeeded', event: 'succeeded', change: {} };
 export const failed: Next = { state: 'failed', event: 'failed', change: { error: errorBody('CMO_E_FAILED') } };
-export const cancelled: Next = { state: 'cancelled', event: 'cancelled', change: { error: errorBody('CMO_E_CANCELLED') } };
+export const cancelled: Next = {
+  state: 'cancelled',
+  event: 'cancelled',
+  change: { error: errorBody('CMO_E_CANCELLED') },
+};
 
 /** Queued again as the next attempt on that lane. */
 export function rerouted(record: DispatchRecord, lane: LaneConfig): Next {
-  return { state: 'queued', event: 'rerouted', change: { attempt: record.attempt + 1, lane: lane.id, account: lane.account, cost: laneCost(lane), notBefore: null } };
+  return {
+    state: 'queued',
+    event: 'rerouted',
+    change: {
+      attempt: record.attempt + 1,
+      lane: lane.id,
+      account: lane.account,
+      cost: laneCost(lane),
+      notBefore: null,
+    },
+  };
 }
 
 export function retrying(record: DispatchRecord, notBefore: number): Next {
@@ -63,7 +92,15 @@ export function openDesk(redis: Redis, config: Config): Desk {
     if (!answer.ok) throw new Error(`refused: ${answer.reason}`);
   };
   const start: Desk['start'] = (record, token, change = {}) =>
-    transitions.start({ record, node: config.nodeId, nonce: `nonce-${token}`, token, cost: laneCost(laneOfRecord(record)), ttlMs: 60_000, ...change });
+    transitions.start({
+      record,
+      node: config.nodeId,
+      nonce: `nonce-${token}`,
+      token,
+      cost: laneCost(laneOfRecord(record)),
+      ttlMs: 60_000,
+      ...change,
+    });
 
   return {
     config,
@@ -76,7 +113,9 @@ export function openDesk(redis: Redis, config: Config): Desk {
     reserve,
     start,
     async submit(change = {}) {
-      const [record] = await queue.submit([{ record: testRecord(config, change), blobs: { prompt: 'p', schema: null, env: '{}' } }]);
+      const [record] = await queue.submit([
+        { record: testRecord(config, change), blobs: { prompt: 'p', schema: null, env: '{}' } },
+      ]);
       if (!record) throw new Error('nothing was submitted');
       return record;
     },
@@ -88,13 +127,41 @@ export function openDesk(redis: Redis, config: Config): Desk {
       if (answer.answer !== 'yes') throw new Error(`${record.id} did not start: ${JSON.stringify(answer)}`);
       return read(record.id);
     },
-    deliver(record, { next = succeeded, cancelled: instead = cancelled, close = null, success = false, node = config.nodeId } = {}) {
+    deliver(
+      record,
+      { next = succeeded, cancelled: instead = cancelled, close = null, success = false, node = config.nodeId } = {},
+    ) {
       const receipt = JSON.stringify({ kind: 'attempt', id: attemptId(record.id, record.attempt) });
-      return transitions.deliver({ record, attempt: record.attempt, account: laneOfRecord(record).account, node, receipt, next, cancelled: instead, close, success });
+      return transitions.deliver({
+        record,
+        attempt: record.attempt,
+        account: laneOfRecord(record).account,
+        node,
+        receipt,
+        next,
+        cancelled: instead,
+        close,
+        success,
+      });
     },
     meter(percent, at = Date.now(), lane = 'codex') {
-      const windows = [{ id: 'five_hour', kind: 'five_hour' as const, usedPercent: percent, resetsAt: Date.now() + 3_600_000, scope: null }];
-      return gate.read({ account: laneOf(config, lane).account, windows, source: 'test', writtenAt: at, readAt: at, plan: null });
+      const windows = [
+        {
+          id: 'five_hour',
+          kind: 'five_hour' as const,
+          usedPercent: percent,
+          resetsAt: Date.now() + 3_600_000,
+          scope: null,
+        },
+      ];
+      return gate.read({
+        account: laneOf(config, lane).account,
+        windows,
+        source: 'test',
+        writtenAt: at,
+        readAt: at,
+        plan: null,
+      });
     },
     async close() {
       await queue.close();

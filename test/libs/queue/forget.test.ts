@@ -14,7 +14,11 @@ let submits = 0;
 const request = (more: Partial<DispatchRecord['request']> = {}): RecordChange => {
   const id = newId();
   submits += 1;
-  return { id, submittedAt: Date.now() - 100_000 + submits, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], ...more } };
+  return {
+    id,
+    submittedAt: Date.now() - 100_000 + submits,
+    request: { id, cwd: '/tmp', hasSchema: false, envNames: [], ...more },
+  };
 };
 /** Ended so many days ago, its line written. */
 async function ended(days: number, more: Partial<DispatchRecord['request']> = {}): Promise<string> {
@@ -23,11 +27,13 @@ async function ended(days: number, more: Partial<DispatchRecord['request']> = {}
   await redis.hset(keys.record(id), 'endedAt', Date.now() - days * DAY);
   await redis.zadd(keys.state('cancelled'), Date.now() - (days + 1) * DAY - 1_000 + submits, id);
   await redis.hset(keys.record(id), 'submittedAt', Date.now() - (days + 1) * DAY - 1_000 + submits);
-  for (const label of Object.entries((await desk.read(id)).request.labels ?? {})) await redis.zadd(keys.label(label.join('=')), Number((await desk.read(id)).submittedAt), id);
+  for (const label of Object.entries((await desk.read(id)).request.labels ?? {}))
+    await redis.zadd(keys.label(label.join('=')), Number((await desk.read(id)).submittedAt), id);
   await redis.zrem(keys.owed, id);
   return id;
 }
-const forget = (days: number, most: number | null = null, dryRun = false): Promise<string[]> => forgetRecords(redis, { days, most }, Date.now(), dryRun);
+const forget = (days: number, most: number | null = null, dryRun = false): Promise<string[]> =>
+  forgetRecords(redis, { days, most }, Date.now(), dryRun);
 
 test('what ended before the days that are kept goes with all that names it; the others stay', async () => {
   const old = await ended(31, { batch: 'night', labels: { colour: 'red' } });

@@ -12,8 +12,8 @@ import { overhear, sleep, soon, type Overheard } from './overhear.js';
 import { openStation, type Station, type StationOptions } from './station.js';
 
 /**
- * What the gated backend leans on in BullMQ, held to the installed version: when BullMQ is raised, a red test here says what
- * changed. With this fallback nothing can start by it: whatever starts was woken.
+ * What the gated backend leans on in BullMQ, held to the installed version: when BullMQ is raised, a red test here says
+ * what changed. With this fallback nothing can start by it: whatever starts was woken.
  */
 const NEVER = 600_000;
 const root = new URL('../../../', import.meta.url);
@@ -27,7 +27,8 @@ const station = async (options: Partial<StationOptions> = {}): Promise<Station> 
   stations.push(made);
   return made;
 };
-const woken = (change: Parameters<typeof testConfig>[0] = {}): Config => testConfig({ ...change, timing: { wakeFallbackMs: NEVER, ...change.timing } });
+const woken = (change: Parameters<typeof testConfig>[0] = {}): Config =>
+  testConfig({ ...change, timing: { wakeFallbackMs: NEVER, ...change.timing } });
 
 beforeAll(async () => {
   server = await startRedis();
@@ -112,7 +113,10 @@ describe('while the gate is shut', () => {
   });
 
   test('a full node sends nothing, and its own end of a run wakes it', async () => {
-    const one = await station({ config: woken({ slots: { account: 8, node: 1, dark: 8 } }), fetched: () => new Promise(() => {}) });
+    const one = await station({
+      config: woken({ slots: { account: 8, node: 1, dark: 8 } }),
+      fetched: () => new Promise(() => {}),
+    });
     // A place is taken by a ticket that is being opened, so that the next one finds the node full.
     const [first] = await submit(1);
     await soon(async () => first !== undefined && (await whereIs(first)) === 'active', 'the first to be opened');
@@ -173,7 +177,8 @@ test('a close that comes between the admission and the fetch fetches nothing and
 });
 
 describe('a close while Redis is away', () => {
-  // The connection that BullMQ blocks on is then between two tries to reconnect, and so it is for a moment after every restart.
+  // The connection that BullMQ blocks on is then between two tries
+  // to reconnect, and so it is for a moment after every restart.
   const closes = async (prepare: (one: Station, there: Desk, client: Redis) => Promise<unknown>): Promise<void> => {
     const own = await startRedis();
     try {
@@ -287,8 +292,14 @@ describe('the end of a ticket', () => {
   test('fetches no other one: each fetch has an admission of its own', async () => {
     const records = await submit(3);
     const one = await station({ config: woken({ slots: { account: 1, node: 8, dark: 1 } }) });
-    await soon(() => one.started.length === 1 && one.refusals.length > 0, 'the first to start and the next to be refused');
-    await soon(async () => records[0] !== undefined && (await whereIs(records[0])) === 'nowhere', 'the first ticket to be gone');
+    await soon(
+      () => one.started.length === 1 && one.refusals.length > 0,
+      'the first to start and the next to be refused',
+    );
+    await soon(
+      async () => records[0] !== undefined && (await whereIs(records[0])) === 'nowhere',
+      'the first ticket to be gone',
+    );
     expect(await Promise.all(records.slice(1).map(whereIs))).toEqual(['prioritized', 'prioritized']);
     for (const [i, record] of records.slice(0, 2).entries()) {
       await desk.deliver(record, { success: true });
@@ -390,7 +401,8 @@ test('a bind that lowers the cost wakes a worker that was refused for it', async
   const one = await station({
     cost: () => cost,
     // Bound only when the next fetch has been refused for lack of the points that the first one holds.
-    fetched: (id, refusals) => (id === records[0]?.id ? soon(() => refusals.includes('limit'), 'a refusal') : Promise.resolve()),
+    fetched: (id, refusals) =>
+      id === records[0]?.id ? soon(() => refusals.includes('limit'), 'a refusal') : Promise.resolve(),
   });
   await soon(() => one.started.length === 2, 'both to start');
   expect(one.started).toEqual(attempts(records));
@@ -398,29 +410,37 @@ test('a bind that lowers the cost wakes a worker that was refused for it', async
 
 describe('an error', () => {
   test.each<[string, () => never | Promise<never>]>([
-    ['thrown', () => { throw new Error('a bug'); }],
+    [
+      'thrown',
+      () => {
+        throw new Error('a bug');
+      },
+    ],
     ['answered', () => Promise.reject(new Error('a bug'))],
-  ])('that is %s where a place is asked for does not stop the process, and is over when it is over', async (_, fail) => {
-    let broken = true;
-    let failures = 0;
-    const [record] = await submit(1);
-    const one = await station({
-      door: (inner) => ({
-        ...inner,
-        admit(token) {
-          if (!broken) return inner.admit(token);
-          failures += 1;
-          return fail();
-        },
-      }),
-    });
-    // Were it asked again at once, nothing here would ever get its turn; a thousand times is "without end".
-    await sleep(300);
-    expect(failures).toBeLessThan(1_000);
-    broken = false;
-    await soon(() => one.started.length === 1, 'it to start');
-    expect(one.started).toEqual(attempts(record ? [record] : []));
-  });
+  ])(
+    'that is %s where a place is asked for does not stop the process, and is over when it is over',
+    async (_, fail) => {
+      let broken = true;
+      let failures = 0;
+      const [record] = await submit(1);
+      const one = await station({
+        door: (inner) => ({
+          ...inner,
+          admit(token) {
+            if (!broken) return inner.admit(token);
+            failures += 1;
+            return fail();
+          },
+        }),
+      });
+      // Were it asked again at once, nothing here would ever get its turn; a thousand times is "without end".
+      await sleep(300);
+      expect(failures).toBeLessThan(1_000);
+      broken = false;
+      await soon(() => one.started.length === 1, 'it to start');
+      expect(one.started).toEqual(attempts(record ? [record] : []));
+    },
+  );
 
   test('of the fetch gives the place back', async () => {
     const config = woken({ slots: { account: 1, node: 1, dark: 1 } });
@@ -441,7 +461,10 @@ test('an empty fetch tells when the next delayed ticket is due, in the words of 
   await desk.deliver(record, { next: retrying(record, due) });
   await desk.tickets.add([await desk.read(record.id)]);
   const given: string[] = [];
-  const door = { admit: () => Promise.resolve({ ok: true as const }), giveBack: (token: string) => Promise.resolve(void given.push(token)) };
+  const door = {
+    admit: () => Promise.resolve({ ok: true as const }),
+    giveBack: (token: string) => Promise.resolve(void given.push(token)),
+  };
   const options = { connection: server.client(), prefix: keys.bull };
   const backend = gatedBackend(door)(queue, options, { withBlockingConnection: true });
   await backend.waitUntilReady();

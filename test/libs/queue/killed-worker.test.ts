@@ -10,7 +10,10 @@ import { openDesk } from './desk.js';
 import { soon } from './overhear.js';
 import { openStation } from './station.js';
 
-const config = testConfig({ slots: { account: 2, node: 8, dark: 2 }, timing: { lockMs: 400, stalledMs: 200, tokenLeaseMs: 600, wakeFallbackMs: 300 } });
+const config = testConfig({
+  slots: { account: 2, node: 8, dark: 2 },
+  timing: { lockMs: 400, stalledMs: 200, tokenLeaseMs: 600, wakeFallbackMs: 300 },
+});
 let server: TestRedis;
 let redis: Redis;
 beforeAll(async () => {

@@ -5,7 +5,9 @@ import { tempFolder } from '../../support/temp.js';
 /** A way to Redis that can lose an answer: Redis has executed the command, its client never hears of it. */
 export type LossySocket = {
   path: string;
-  /** The next answer but `after` is not passed on; the connection breaks in its place. Resolves when that has happened. */
+  /**
+   * The next answer but `after` is not passed on; the connection breaks in its place. Resolves when that has happened.
+   */
   loseAnswer(after?: number): Promise<void>;
   close(): Promise<void>;
 };

@@ -42,7 +42,10 @@ afterEach(async () => {
   await far.close();
 });
 
-/** The act's first answer but `after` gets lost. The scripts are loaded before, or the lost answer would be "I don't know this script". */
+/**
+ * The act's first answer but `after` gets lost. The scripts are loaded
+ * before, or the lost answer would be "I don't know this script".
+ */
 async function again<T>(act: () => Promise<T>, after = 0): Promise<T> {
   await lossy.ping();
   const lost = way.loseAnswer(after);
@@ -70,7 +73,10 @@ test('a start says yes, and the ticket is not dropped', async () => {
 test('a delivery settles and ends once, and its receipt goes out once', async () => {
   const [one, other] = [await desk.run(await desk.submit()), await desk.run(await desk.submit())];
   await desk.deliver(one, { success: true });
-  expect(await again(() => far.deliver(other, { next: failed, close: { til: null, reason: 'usage_limit' } }))).toEqual({ answer: 'fenced', state: 'failed' });
+  expect(await again(() => far.deliver(other, { next: failed, close: { til: null, reason: 'usage_limit' } }))).toEqual({
+    answer: 'fenced',
+    state: 'failed',
+  });
   expect(await redis.xlen(keys.receipts)).toBe(2);
   expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ settling: 2 });
   expect(await redis.hget(keys.gate('codex').closed, 'n')).toBe('1');
@@ -91,10 +97,17 @@ test('a cancel cancels', async () => {
   expect(await desk.read(other.id)).toMatchObject({ state: 'cancelled' });
 });
 
-test.each([['texts', 0], ['record', 1], ['ticket', 2]])('a submit whose %s got no answer stores the dispatch once, with its ticket', async (_, after) => {
+test.each([
+  ['texts', 0],
+  ['record', 1],
+  ['ticket', 2],
+])('a submit whose %s got no answer stores the dispatch once, with its ticket', async (_, after) => {
   await desk.submit();
   const record = testRecord(config);
-  const [stored] = await again(() => far.queue.submit([{ record, blobs: { prompt: 'p', schema: null, env: '{}' } }]), after);
+  const [stored] = await again(
+    () => far.queue.submit([{ record, blobs: { prompt: 'p', schema: null, env: '{}' } }]),
+    after,
+  );
   expect(stored).toMatchObject({ id: record.id, state: 'queued' });
   expect(await desk.records.counts()).toMatchObject({ queued: 2 });
   expect(await desk.tickets.exists(record)).toBe(true);
@@ -103,7 +116,16 @@ test.each([['texts', 0], ['record', 1], ['ticket', 2]])('a submit whose %s got n
 
 test('a reading, a renewal and a token given back come to the same', async () => {
   const running = await desk.run(await desk.submit());
-  const renewed = { dispatch: running.id, attempt: 1, lane: laneOf(config, 'codex'), node: config.nodeId, class: 'normal', project: 'p', cost: running.cost, ttlMs: 1_000 };
+  const renewed = {
+    dispatch: running.id,
+    attempt: 1,
+    lane: laneOf(config, 'codex'),
+    node: config.nodeId,
+    class: 'normal',
+    project: 'p',
+    cost: running.cost,
+    ttlMs: 1_000,
+  };
   await desk.gate.renew(renewed);
   expect(await again(() => far.gate.renew(renewed))).toBe('renewed');
   expect(await again(() => far.meter(20))).toBe(true);

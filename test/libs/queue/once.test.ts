@@ -11,10 +11,17 @@ useDesk(config);
 
 const fresh = (once: string, task: string): NewDispatch => {
   const id = newId();
-  return { record: testRecord(config, { id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], once } }), blobs: { prompt: task, schema: null, env: '{}' }, task };
+  return {
+    record: testRecord(config, { id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], once } }),
+    blobs: { prompt: task, schema: null, env: '{}' },
+    task,
+  };
 };
 const conflict = async (news: readonly NewDispatch[]): Promise<string> => {
-  const error = await desk.queue.submit(news).then(() => null, (thrown: unknown) => thrown);
+  const error = await desk.queue.submit(news).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
   if (!(error instanceof CmoError)) throw new Error('it was taken');
   return error.body.code;
 };
@@ -51,7 +58,9 @@ test('the key outlives the end by seven days, and is not counted down before', a
   const left = await redis.pttl(keys.once('nightly'));
   expect(left).toBeLessThanOrEqual(7 * 86_400_000);
   expect(left).toBeGreaterThan(7 * 86_400_000 - 60_000);
-  expect(await desk.queue.submit([fresh('nightly', 'the task')])).toMatchObject([{ id: record?.id, state: 'succeeded' }]);
+  expect(await desk.queue.submit([fresh('nightly', 'the task')])).toMatchObject([
+    { id: record?.id, state: 'succeeded' },
+  ]);
   await redis.del(keys.once('nightly'));
   expect(await desk.queue.submit([fresh('nightly', 'another task')])).toMatchObject([{ state: 'queued' }]);
 });

@@ -5,7 +5,10 @@ import { sleep, waitUntil } from '../../support/wait-until.js';
 
 /** The commands that clients send to a Redis, by MONITOR; those that scripts run inside are left out. */
 export type Overheard = {
-  /** Calls of BullMQ's fetch, of the gate's reserve, of BullMQ's look for stalled tickets, and all that is none of these. */
+  /**
+   * Calls of BullMQ's fetch, of the gate's reserve, of BullMQ's
+   * look for stalled tickets, and all that is none of these.
+   */
   fetches(): number;
   reserves(lane: string): number;
   others(): string[][];
@@ -31,7 +34,10 @@ export async function overhear(redis: Redis): Promise<Overheard> {
   return {
     fetches: () => heard.filter(isFetch).length,
     reserves: (lane) => heard.filter((args) => isReserve(args) && args.at(-1)?.includes(`"lane":"${lane}"`)).length,
-    others: () => heard.filter((args) => !isFetch(args) && !isReserve(args) && !isStalledCheck(args) && args[0]?.toLowerCase() !== 'echo'),
+    others: () =>
+      heard.filter(
+        (args) => !isFetch(args) && !isReserve(args) && !isStalledCheck(args) && args[0]?.toLowerCase() !== 'echo',
+      ),
     all: () => heard.filter(([name]) => name?.toLowerCase() !== 'echo').length,
     async clear() {
       await settle();
@@ -42,13 +48,18 @@ export async function overhear(redis: Redis): Promise<Overheard> {
   };
 }
 
-const isReserve = ([command, sha]: string[]): boolean => command?.toLowerCase() === 'evalsha' && sha === gate.reserve.sha;
+const isReserve = ([command, sha]: string[]): boolean =>
+  command?.toLowerCase() === 'evalsha' && sha === gate.reserve.sha;
 
 /** moveToActive of BullMQ 6.7.0: eleven keys, wait, active and prioritized first. */
 const isFetch = ([command, , count, , active, prioritized]: string[]): boolean =>
-  isScript(command) && count === '11' && (active?.endsWith(':active') ?? false) && (prioritized?.endsWith(':prioritized') ?? false);
+  isScript(command) &&
+  count === '11' &&
+  (active?.endsWith(':active') ?? false) &&
+  (prioritized?.endsWith(':prioritized') ?? false);
 
-const isStalledCheck = (args: string[]): boolean => isScript(args[0]) && args.some((arg) => arg.endsWith(':stalled-check'));
+const isStalledCheck = (args: string[]): boolean =>
+  isScript(args[0]) && args.some((arg) => arg.endsWith(':stalled-check'));
 
 function isScript(command: string | undefined): boolean {
   return command !== undefined && ['evalsha', 'eval'].includes(command.toLowerCase());

@@ -18,8 +18,9 @@ export type Mix = {
 };
 
 /**
- * Until the key `stop` is set, several clients at once, each on its own connection: reserve, start, hold, renew, end; some crash in the middle and never
- * give anything back. What a run has really spent is written to the bills by the time of its end, for the vendor's meter.
+ * Until the key `stop` is set, several clients at once, each on its own connection: reserve, start, hold, renew, end;
+ * some crash in the middle and never give anything back. What a run has really
+ * spent is written to the bills by the time of its end, for the vendor's meter.
  */
 const [socket = '', text = '', seedText = '', clients = '', mixText = ''] = process.argv.slice(2);
 const mix = JSON.parse(mixText) as Mix;
@@ -40,7 +41,10 @@ async function client(number: number): Promise<void> {
   const redis = new Redis({ path: socket, maxRetriesPerRequest: null });
   const desk = openDesk(redis, config);
   for (let turn = 0; (await redis.exists('stop')) === 0; turn++) {
-    const lane: LaneConfig = { ...laneOf(config, 'codex'), cost: { five_hour: between(0.2, 3), weekly: between(0.02, 0.3), monthly: 0, other: 0 } };
+    const lane: LaneConfig = {
+      ...laneOf(config, 'codex'),
+      cost: { five_hour: between(0.2, 3), weekly: between(0.02, 0.3), monthly: 0, other: 0 },
+    };
     const token = `${process.pid}-${number}-${turn}`;
     const admitted = await desk.gate.reserve(token, lane, queue, config.nodeId);
     await redis.hincrby('stats', admitted.ok ? 'admitted' : admitted.reason, 1);
@@ -68,7 +72,9 @@ async function use(redis: Redis, desk: Desk, token: string, lane: LaneConfig, re
     return count('released');
   }
   const record = await desk.submit();
-  const lowered = Object.fromEntries(Object.entries(reserved).map(([window, points]) => [window, Math.round(points * between(0.5, 1))]));
+  const lowered = Object.fromEntries(
+    Object.entries(reserved).map(([window, points]) => [window, Math.round(points * between(0.5, 1))]),
+  );
   const crashes = luck < mix.crashAsToken + mix.release + mix.crashAsRun;
   const answer = await desk.start(record, token, { cost: lowered, ttlMs: crashes ? 150 : 20_000 });
   if (answer.answer !== 'yes') return count(answer.answer);
@@ -80,12 +86,28 @@ async function use(redis: Redis, desk: Desk, token: string, lane: LaneConfig, re
   }
   await desk.deliver(record, { success: true });
   const ended = await desk.read(record.id);
-  await bill(redis, record.id, ended.endedAt ?? 0, Object.fromEntries(Object.entries(lowered).map(([window, points]) => [window, Math.round(points * between(0.3, 1))])));
+  await bill(
+    redis,
+    record.id,
+    ended.endedAt ?? 0,
+    Object.fromEntries(
+      Object.entries(lowered).map(([window, points]) => [window, Math.round(points * between(0.3, 1))]),
+    ),
+  );
   return count('settled');
 }
 
 async function renew(desk: Desk, { id, attempt, class: of, project }: DispatchRecord, cost: CostVector): Promise<void> {
-  await desk.gate.renew({ dispatch: id, attempt, lane: laneOf(config, 'codex'), node: config.nodeId, class: of, project, cost, ttlMs: 20_000 });
+  await desk.gate.renew({
+    dispatch: id,
+    attempt,
+    lane: laneOf(config, 'codex'),
+    node: config.nodeId,
+    class: of,
+    project,
+    cost,
+    ttlMs: 20_000,
+  });
 }
 
 process.stdout.write('ready\n');

@@ -11,7 +11,10 @@ import { sleep } from '../../support/wait-until.js';
 import { failed, openDesk, rerouted, retrying, succeeded, type Desk } from './desk.js';
 
 // Leases so short that tokens and runs lapse in the middle of a walk.
-const config = testConfig({ timing: { tokenLeaseMs: 30, settleCeilingMs: 40, refusalMs: [5, 10] }, slots: { account: 4, node: 8, dark: 3 } });
+const config = testConfig({
+  timing: { tokenLeaseMs: 30, settleCeilingMs: 40, refusalMs: [5, 10] },
+  slots: { account: 4, node: 8, dark: 3 },
+});
 const lanes = config.lanes.map(({ id }) => id);
 let server: TestRedis;
 let redis: Redis;
@@ -21,7 +24,34 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const OPERATIONS = ['submit', 'submit', 'submit', 'run', 'run', 'run', 'run', 'reserve', 'start', 'deliver', 'deliver', 'deliver', 'cancel', 'change', 'unstart', 'assert', 'renew', 'give-back', 'meter', 'recount', 'rest', 'again', 'once', 'retry', 'pause', 'slots'] as const;
+const OPERATIONS = [
+  'submit',
+  'submit',
+  'submit',
+  'run',
+  'run',
+  'run',
+  'run',
+  'reserve',
+  'start',
+  'deliver',
+  'deliver',
+  'deliver',
+  'cancel',
+  'change',
+  'unstart',
+  'assert',
+  'renew',
+  'give-back',
+  'meter',
+  'recount',
+  'rest',
+  'again',
+  'once',
+  'retry',
+  'pause',
+  'slots',
+] as const;
 /** One step: what, on which of the candidates, and in which variant. */
 const step = fc.record({ what: fc.constantFrom(...OPERATIONS), pick: fc.nat(1000), how: fc.nat(1000) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -52,19 +82,40 @@ class Walk {
         const id = newId();
         const batch = how % 3 === 0 ? { batch: `b${pick % 2}` } : {};
         const labels = how % 4 === 0 ? { labels: { wave: String(pick % 2), part: 'x' } } : {};
-        const bounds = how % 5 === 0 ? { startBy: Date.now() + 60_000, endBy: Date.now() + 90_000 } : how % 5 === 1 ? { waitUntil: Date.now() + 60_000 } : {};
+        const bounds =
+          how % 5 === 0
+            ? { startBy: Date.now() + 60_000, endBy: Date.now() + 90_000 }
+            : how % 5 === 1
+              ? { waitUntil: Date.now() + 60_000 }
+              : {};
         this.#ids.push(id);
         const request = { id, cwd: '/tmp', hasSchema: false, envNames: [], ...batch, ...labels };
         const tier = TIERS[how % TIERS.length] ?? 'fast';
-        await this.#call(() => desk.submit({ id, lane: lane.id, class: CLASSES[pick % 3] ?? 'normal', project: `p${how % 4}`, tier, request, ...bounds }));
+        await this.#call(() =>
+          desk.submit({
+            id,
+            lane: lane.id,
+            class: CLASSES[pick % 3] ?? 'normal',
+            project: `p${how % 4}`,
+            tier,
+            request,
+            ...bounds,
+          }),
+        );
         return;
       }
       case 'once': {
         const id = newId();
         const once = `key-${how % 3}`;
-        const record = testRecord(config, { id, lane: lane.id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], once, batch: 'once' } });
+        const record = testRecord(config, {
+          id,
+          lane: lane.id,
+          request: { id, cwd: '/tmp', hasSchema: false, envNames: [], once, batch: 'once' },
+        });
         await this.#call(async () => {
-          const [got] = await desk.queue.submit([{ record, blobs: { prompt: 'p', schema: null, env: '{}' }, task: once }]);
+          const [got] = await desk.queue.submit([
+            { record, blobs: { prompt: 'p', schema: null, env: '{}' }, task: once },
+          ]);
           const first = this.#first.get(once) ?? id;
           this.#first.set(once, first);
           expect(got?.id).toBe(first);
@@ -78,7 +129,20 @@ class Walk {
         const id = newId();
         this.#ids.push(id);
         const { batch } = of.request;
-        await this.#call(() => desk.submit({ id, lane: lane.id, request: { id, cwd: '/tmp', hasSchema: false, envNames: [], retryOf: of.id, ...(batch !== undefined && { batch }) } }));
+        await this.#call(() =>
+          desk.submit({
+            id,
+            lane: lane.id,
+            request: {
+              id,
+              cwd: '/tmp',
+              hasSchema: false,
+              envNames: [],
+              retryOf: of.id,
+              ...(batch !== undefined && { batch }),
+            },
+          }),
+        );
         return;
       }
       case 'pause': {
@@ -90,14 +154,19 @@ class Walk {
         return;
       }
       case 'slots':
-        await this.#call(() => openControls(redis, config).setSlots('account', lane.account, how % 3 === 0 ? how % 4 : null));
+        await this.#call(() =>
+          openControls(redis, config).setSlots('account', lane.account, how % 3 === 0 ? how % 4 : null),
+        );
         return;
       case 'reserve': {
         const token = `t${this.#tokens.length}`;
         this.#tokens.push({ token, lane: lane.id });
         const paused = this.#paused.has(lane.id);
         await this.#call(async () => {
-          const admitted = await desk.reserve(token, lane.id).then(() => true, () => false);
+          const admitted = await desk.reserve(token, lane.id).then(
+            () => true,
+            () => false,
+          );
           if (paused) expect(admitted).toBe(false);
         });
         return;
@@ -114,13 +183,16 @@ class Walk {
         const record = await this.#record(pick, how % 5 === 0 ? null : ['queued', 'retrying']);
         const fits = this.#tokens.filter((one) => one.lane === record?.lane);
         const held = fits[fits.length - 1 - (how % Math.min(fits.length, 3))];
-        if (record?.lane && held) await this.#call(() => desk.start(record, held.token, { ttlMs: how % 4 === 0 ? 10 : 10_000 }));
+        if (record?.lane && held)
+          await this.#call(() => desk.start(record, held.token, { ttlMs: how % 4 === 0 ? 10 : 10_000 }));
         return;
       }
       case 'deliver': {
         const record = await this.#record(pick, how % 5 === 0 ? null : ['running']);
         if (!record) return;
-        const next = [succeeded, failed, rerouted(record, lane), retrying(record, Date.now() + (how % 40) - 10)][how % 4] ?? failed;
+        const next =
+          [succeeded, failed, rerouted(record, lane), retrying(record, Date.now() + (how % 40) - 10)][how % 4] ??
+          failed;
         const close = how % 7 === 0 ? { til: null, reason: 'usage_limit' } : null;
         await this.#call(() => desk.deliver(record, { next, close, success: next === succeeded }));
         return;
@@ -132,7 +204,10 @@ class Walk {
       }
       case 'change': {
         const record = await this.#record(pick, how % 5 === 0 ? null : ['queued', 'retrying']);
-        const next = record && how % 3 > 0 ? rerouted(record, lane) : ({ state: 'deferred', event: 'deferred', change: {} } as const);
+        const next =
+          record && how % 3 > 0
+            ? rerouted(record, lane)
+            : ({ state: 'deferred', event: 'deferred', change: {} } as const);
         if (record) await this.#call(() => desk.transitions.change(record, next));
         return;
       }
@@ -146,13 +221,34 @@ class Walk {
         if (!record?.lane || how % 4 > 0) return;
         this.asserted = true;
         const { id, attempt, cost } = record;
-        await this.#call(() => desk.transitions.assertRun({ id, attempt: attempt + (how % 2), node: config.nodeId, lane: lane.id, account: lane.account, tier: 'fast', cost, home: config.nodeId, ttlMs: 10_000 }));
+        await this.#call(() =>
+          desk.transitions.assertRun({
+            id,
+            attempt: attempt + (how % 2),
+            node: config.nodeId,
+            lane: lane.id,
+            account: lane.account,
+            tier: 'fast',
+            cost,
+            home: config.nodeId,
+            ttlMs: 10_000,
+          }),
+        );
         return;
       }
       case 'renew': {
         const record = await this.#record(pick, how % 3 === 0 ? null : ['running']);
         if (!record?.lane) return;
-        const run = { dispatch: record.id, attempt: record.attempt, lane: laneOf(config, record.lane), node: config.nodeId, class: record.class, project: record.project, cost: record.cost, ttlMs: 10_000 };
+        const run = {
+          dispatch: record.id,
+          attempt: record.attempt,
+          lane: laneOf(config, record.lane),
+          node: config.nodeId,
+          class: record.class,
+          project: record.project,
+          cost: record.cost,
+          ttlMs: 10_000,
+        };
         await this.#call(async () => {
           if ((await desk.gate.renew(run)) === 'made') this.overbooked = true;
         });
@@ -213,7 +309,10 @@ describe('after any walk through the operations', () => {
             await walk.take(one);
             expect(await auditIndexes(redis)).toEqual([]);
             for (const lane of lanes) {
-              const bounds = { ...(!walk.asserted && { records: true }), ...(!walk.asserted && !walk.overbooked && { slots: config.slots.account }) };
+              const bounds = {
+                ...(!walk.asserted && { records: true }),
+                ...(!walk.asserted && !walk.overbooked && { slots: config.slots.account }),
+              };
               expect((await auditGate(redis, lane, bounds)).problems).toEqual([]);
             }
           }
@@ -222,7 +321,9 @@ describe('after any walk through the operations', () => {
           for (const lane of lanes) {
             const { ids, problems } = await auditGate(redis, lane);
             expect(problems).toEqual([]);
-            const flying = (await desk.gate.snapshot(lane)).reservations.filter(({ state }) => state === 'token' || state === 'bound');
+            const flying = (await desk.gate.snapshot(lane)).reservations.filter(
+              ({ state }) => state === 'token' || state === 'bound',
+            );
             if (!walk.asserted) expect(flying).toEqual([]);
             if (!walk.asserted && ids.length > 0) {
               await sleep(2);
@@ -246,10 +347,15 @@ describe('the auditors find', () => {
     await desk.meter(10);
     await desk.submit();
     const record = await desk.run(await desk.submit());
-    expect([...(await auditIndexes(redis)), ...(await auditGate(redis, 'codex', { records: true })).problems]).toEqual([]);
+    expect([...(await auditIndexes(redis)), ...(await auditGate(redis, 'codex', { records: true })).problems]).toEqual(
+      [],
+    );
     await spoil(record);
     await desk.close();
-    return [...(await auditIndexes(redis)), ...(await auditGate(redis, 'codex', { records: true, limit: 95_000 })).problems];
+    return [
+      ...(await auditIndexes(redis)),
+      ...(await auditGate(redis, 'codex', { records: true, limit: 95_000 })).problems,
+    ];
   };
 
   test.each<[string, (record: DispatchRecord) => Promise<unknown>]>([
@@ -266,7 +372,15 @@ describe('the auditors find', () => {
     ['a reservation without a lease', ({ id }) => redis.zrem(keys.gate('codex').leases, `${id}.1`)],
     ['a reservation whose record does not run', ({ id }) => redis.hset(keys.record(id), 'attempt', '2')],
     ['a canary that is a ghost', () => redis.hset(keys.gate('codex').closed, 'holder', 'nobody')],
-    ['a window over its limit', () => redis.hset(keys.gate('codex').meter, 'windows', JSON.stringify({ five_hour: { used: 94_500, kind: 'five_hour' } }))],
+    [
+      'a window over its limit',
+      () =>
+        redis.hset(
+          keys.gate('codex').meter,
+          'windows',
+          JSON.stringify({ five_hour: { used: 94_500, kind: 'five_hour' } }),
+        ),
+    ],
   ])('%s', async (_, spoil) => {
     expect(await planted(spoil)).not.toEqual([]);
   });

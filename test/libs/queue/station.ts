@@ -35,7 +35,17 @@ export type StationOptions = {
 let nonces = 0;
 
 /** @param redis the caller's own connection; the worker makes the others from it */
-export async function openStation(redis: Redis, { config, lane: laneId = 'codex', node = config.nodeId, fetched, cost, door: wrap = (inner) => inner }: StationOptions): Promise<Station> {
+export async function openStation(
+  redis: Redis,
+  {
+    config,
+    lane: laneId = 'codex',
+    node = config.nodeId,
+    fetched,
+    cost,
+    door: wrap = (inner) => inner,
+  }: StationOptions,
+): Promise<Station> {
   const lane = laneOf(config, laneId);
   const queue = queueName(laneId, config.nodeId);
   const gate = openGate(redis, config);
@@ -44,16 +54,37 @@ export async function openStation(redis: Redis, { config, lane: laneId = 'codex'
   const transitions = openTransitions(redis, config);
   const started: string[] = [];
   const refusals: string[] = [];
-  const slots = nodeSlots(() => config.slots.node, () => 0, () => wakes.local());
+  const slots = nodeSlots(
+    () => config.slots.node,
+    () => 0,
+    () => wakes.local(),
+  );
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const door = laneDoor({ gate, wakes, config, clock: Date.now, node }, lane, queue, slots, ({ reason }) => refusals.push(reason), () => Promise.resolve(null));
+  const door = laneDoor(
+    { gate, wakes, config, clock: Date.now, node },
+    lane,
+    queue,
+    slots,
+    ({ reason }) => refusals.push(reason),
+    () => Promise.resolve(null),
+  );
 
   const worker = laneWorker({ redis, config, log }, lane, queue, wrap(door, wakes), async (job, token) => {
     const { id, attempt } = job.data;
     await fetched?.(id, refusals);
     const record = await records.read(id);
     nonces += 1;
-    const answer = record?.attempt === attempt ? await transitions.start({ record, node, nonce: `${process.pid}-${nonces}`, token, cost: cost?.(record) ?? laneCost(lane), ttlMs: 60_000 }) : null;
+    const answer =
+      record?.attempt === attempt
+        ? await transitions.start({
+            record,
+            node,
+            nonce: `${process.pid}-${nonces}`,
+            token,
+            cost: cost?.(record) ?? laneCost(lane),
+            ttlMs: 60_000,
+          })
+        : null;
     if (answer?.answer === 'yes') {
       slots.becomeRun();
       started.push(attemptId(id, attempt));

@@ -11,7 +11,10 @@ const config = testConfig();
 const lane = queueName('codex', config.nodeId);
 useDesk(config);
 
-const fresh = (change: RecordChange = {}, prompt = 'the prompt'): NewDispatch => ({ record: testRecord(config, change), blobs: { prompt, schema: null, env: '{"HOME":"/h"}' } });
+const fresh = (change: RecordChange = {}, prompt = 'the prompt'): NewDispatch => ({
+  record: testRecord(config, change),
+  blobs: { prompt, schema: null, env: '{"HOME":"/h"}' },
+});
 const ofBatch = (batch: string): RecordChange => {
   const id = newId();
   return { id, class: 'batch', request: { id, cwd: '/tmp', hasSchema: false, envNames: [], batch } };
@@ -39,7 +42,9 @@ describe('submit', () => {
   test('of an id that is known changes nothing and returns the stored record', async () => {
     const news = fresh();
     const [first] = await desk.queue.submit([news]);
-    const again = await desk.queue.submit([{ record: { ...news.record, project: 'other', class: 'batch' }, blobs: { ...news.blobs, prompt: 'other' } }]);
+    const again = await desk.queue.submit([
+      { record: { ...news.record, project: 'other', class: 'batch' }, blobs: { ...news.blobs, prompt: 'other' } },
+    ]);
     expect(again).toEqual([first]);
     expect(await desk.records.blob(news.record.id, 'prompt')).toBe('the prompt');
     expect(await desk.records.counts()).toMatchObject({ queued: 1 });
@@ -60,7 +65,9 @@ describe('submit', () => {
   test('is all or none: one record that can not wait anywhere keeps the others out', async () => {
     const good = fresh();
     const bad = fresh();
-    await expect(desk.queue.submit([good, { ...bad, record: { ...bad.record, lane: null } }])).rejects.toThrow(/waits in no queue/);
+    await expect(desk.queue.submit([good, { ...bad, record: { ...bad.record, lane: null } }])).rejects.toThrow(
+      /waits in no queue/,
+    );
     expect(await desk.records.read(good.record.id)).toBeNull();
     expect(await desk.records.counts()).toMatchObject({ queued: 0 });
     expect(await redis.keys(`${keys.bull}:*`)).toEqual([]);
@@ -70,9 +77,15 @@ describe('submit', () => {
   });
 
   test('fails when a text could not be stored, and leaves no record without it', async () => {
-    // Everything but the storing of texts goes well for this one: ioredis itself answers a pipeline as if nothing were wrong.
+    // Everything but the storing of texts goes well for this one:
+    // ioredis itself answers a pipeline as if nothing were wrong.
     await redis.call('ACL', 'SETUSER', 'no-texts', 'on', 'nopass', '~*', '&*', '+@all', '-set');
-    const client = new Redis({ path: server.socket, username: 'no-texts', password: 'any', maxRetriesPerRequest: null });
+    const client = new Redis({
+      path: server.socket,
+      username: 'no-texts',
+      password: 'any',
+      maxRetriesPerRequest: null,
+    });
     const queue = openQueue({ redis: client, config });
     const news = fresh();
     await expect(queue.submit([news])).rejects.toThrow(/NOPERM/);
@@ -96,8 +109,18 @@ describe('submit', () => {
 
   test('of one that is deferred at once ends it: owed its line, with a time of its end, without a ticket', async () => {
     const news = fresh();
-    const [record] = await desk.queue.submit([{ ...news, record: { ...news.record, state: 'deferred', lane: null, account: null, error: errorBody('CMO_E_DEFERRED') } }]);
-    expect(record).toMatchObject({ state: 'deferred', lane: null, endedAt: expect.any(Number), error: { code: 'CMO_E_DEFERRED' } });
+    const [record] = await desk.queue.submit([
+      {
+        ...news,
+        record: { ...news.record, state: 'deferred', lane: null, account: null, error: errorBody('CMO_E_DEFERRED') },
+      },
+    ]);
+    expect(record).toMatchObject({
+      state: 'deferred',
+      lane: null,
+      endedAt: expect.any(Number),
+      error: { code: 'CMO_E_DEFERRED' },
+    });
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([news.record.id]);
     expect(await redis.keys(`${keys.bull}:*`)).toEqual([]);
     expect(await auditIndexes(redis)).toEqual([]);

@@ -33,7 +33,8 @@ beforeEach(async () => {
 afterEach(async () => {
   // Whatever a test did, the indexes and the sums must agree with the records and the reservations.
   expect(await auditIndexes(redis)).toEqual([]);
-  for (const account of ['codex', 'claude']) expect((await auditGate(redis, account, { records: true })).problems).toEqual([]);
+  for (const account of ['codex', 'claude'])
+    expect((await auditGate(redis, account, { records: true })).problems).toEqual([]);
   await Promise.all(desks.splice(0).map((one) => one.close()));
 });
 
@@ -61,7 +62,12 @@ describe('start', () => {
     const record = await desk.submit();
     await desk.reserve('t');
     expect(await desk.start(record, 't')).toEqual({ answer: 'yes', cancelAsked: false });
-    expect(await desk.read(record.id)).toMatchObject({ state: 'running', attempt: 1, node: config.nodeId, startedAt: expect.any(Number) });
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'running',
+      attempt: 1,
+      node: config.nodeId,
+      startedAt: expect.any(Number),
+    });
     expect(await ids()).toEqual([`${record.id}.1`]);
     expect(await redis.smembers(keys.running(config.nodeId))).toEqual([record.id]);
   });
@@ -93,7 +99,9 @@ describe('start', () => {
     await desk.meter(10, Date.now(), 'claude');
     await desk.reserve('t', token);
     await redis.hset(keys.gate(token).flags, 'refused', '1');
-    const woken = await wakesOf(async () => expect(await desk.start(change(record), 't')).toMatchObject({ answer: 'stale' }));
+    const woken = await wakesOf(async () =>
+      expect(await desk.start(change(record), 't')).toMatchObject({ answer: 'stale' }),
+    );
     expect(woken).toEqual([token]);
     expect((await auditGate(redis, token)).ids).toEqual([]);
     expect(await desk.read(record.id)).toMatchObject({ state: 'queued' });
@@ -125,7 +133,9 @@ describe('start', () => {
     const record = await desk.submit();
     await desk.reserve('t');
     await refuseSomebody();
-    const woken = await wakesOf(() => desk.start(record, 't', { cost: { five_hour: 400, weekly: 200, monthly: 200, other: 1000 } }));
+    const woken = await wakesOf(() =>
+      desk.start(record, 't', { cost: { five_hour: 400, weekly: 200, monthly: 200, other: 1000 } }),
+    );
     expect(woken).toEqual(['codex']);
     expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ reserved: 0.4 });
   });
@@ -146,7 +156,9 @@ describe('start', () => {
 
   test('finds its token although the lane was moved to another account after the submit', async () => {
     const record = await desk.submit();
-    use(testConfig({ lanes: config.lanes.map((lane) => (lane.id === 'codex' ? { ...lane, account: 'codex-2' } : lane)) }));
+    use(
+      testConfig({ lanes: config.lanes.map((lane) => (lane.id === 'codex' ? { ...lane, account: 'codex-2' } : lane)) }),
+    );
     await desk.reserve('t');
     expect(await desk.start(record, 't')).toMatchObject({ answer: 'yes' });
     expect(await desk.read(record.id)).toMatchObject({ account: 'codex-2' });
@@ -180,13 +192,21 @@ describe('deliver', () => {
     await desk.submit();
     const record = await desk.run(await desk.submit());
     const claude = laneOf(config, 'claude');
-    expect(await desk.deliver(record, { next: rerouted(record, claude) })).toEqual({ answer: 'delivered', state: 'queued' });
+    expect(await desk.deliver(record, { next: rerouted(record, claude) })).toEqual({
+      answer: 'delivered',
+      state: 'queued',
+    });
     const next = await desk.read(record.id);
     expect(next).toMatchObject({ state: 'queued', attempt: 2, lane: 'claude', account: 'claude', tag: record.tag });
     expect(await redis.zrange(keys.line(queueName('claude', config.nodeId)), '0', '-1')).toEqual([record.id]);
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([]);
     await desk.tickets.add([next]);
-    const [ticket] = await redis.zrange(`${keys.bull}:${queueName('claude', config.nodeId)}:prioritized`, '0', '-1', 'WITHSCORES');
+    const [ticket] = await redis.zrange(
+      `${keys.bull}:${queueName('claude', config.nodeId)}:prioritized`,
+      '0',
+      '-1',
+      'WITHSCORES',
+    );
     expect(ticket).toBe(`${record.id}-2`);
   });
 
@@ -202,15 +222,34 @@ describe('deliver', () => {
     expect(await desk.deliver(first, { node: 'another-node' })).toEqual({ answer: 'fenced', state: 'running' });
     expect(await desk.read(first.id)).toMatchObject({ state: 'running' });
     // Its points were spent, whoever says so: the heartbeat of the node that runs it makes the reservation again.
-    expect(await desk.gate.renew({ dispatch: first.id, attempt: 1, lane: laneOf(config, 'codex'), node: config.nodeId, class: 'normal', project: 'p', cost: first.cost, ttlMs: 1000 })).toBe('made');
+    expect(
+      await desk.gate.renew({
+        dispatch: first.id,
+        attempt: 1,
+        lane: laneOf(config, 'codex'),
+        node: config.nodeId,
+        class: 'normal',
+        project: 'p',
+        cost: first.cost,
+        ttlMs: 1000,
+      }),
+    ).toBe('made');
     expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ reserved: 1, settling: 0 });
   });
 
   test('with a next attempt ends it as cancelled when a cancel came first', async () => {
     const record = await desk.run(await desk.submit());
     await desk.queue.cancel(record.id);
-    expect(await desk.deliver(record, { next: rerouted(record, laneOf(config, 'claude')) })).toEqual({ answer: 'delivered', state: 'cancelled' });
-    expect(await desk.read(record.id)).toMatchObject({ state: 'cancelled', attempt: 1, lane: 'codex', error: { code: 'CMO_E_CANCELLED' } });
+    expect(await desk.deliver(record, { next: rerouted(record, laneOf(config, 'claude')) })).toEqual({
+      answer: 'delivered',
+      state: 'cancelled',
+    });
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'cancelled',
+      attempt: 1,
+      lane: 'codex',
+      error: { code: 'CMO_E_CANCELLED' },
+    });
   });
 
   test('of a success stays a success although a cancel came first', async () => {
@@ -246,7 +285,12 @@ describe('cancel', () => {
   test('ends what is queued at once; its ticket is stale', async () => {
     const record = await desk.submit();
     expect(await desk.queue.cancel(record.id)).toEqual(cancelled);
-    expect(await desk.read(record.id)).toMatchObject({ state: 'cancelled', cancelAsked: true, endedAt: expect.any(Number), error: { code: 'CMO_E_CANCELLED' } });
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'cancelled',
+      cancelAsked: true,
+      endedAt: expect.any(Number),
+      error: { code: 'CMO_E_CANCELLED' },
+    });
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
     await desk.reserve('t');
     expect(await desk.start(record, 't')).toEqual({ answer: 'stale', state: 'cancelled' });
@@ -289,8 +333,16 @@ describe('unstart', () => {
   test('puts an attempt that started nothing back into the line: same attempt, nothing spent, no line owed', async () => {
     const record = await desk.run(await desk.submit());
     await refuseSomebody();
-    expect(await wakesOf(async () => expect(await desk.transitions.unstart(record, 1, config.nodeId)).toBe(true))).toEqual(['codex']);
-    expect(await desk.read(record.id)).toMatchObject({ state: 'queued', attempt: 1, node: null, startedAt: null, tag: record.tag });
+    expect(
+      await wakesOf(async () => expect(await desk.transitions.unstart(record, 1, config.nodeId)).toBe(true)),
+    ).toEqual(['codex']);
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'queued',
+      attempt: 1,
+      node: null,
+      startedAt: null,
+      tag: record.tag,
+    });
     expect(await ids()).toEqual([]);
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([]);
     expect(await desk.transitions.unstart(record, 1, config.nodeId)).toBe(false);
@@ -311,7 +363,11 @@ describe('unstart', () => {
     const record = await desk.run(await desk.submit());
     await desk.queue.cancel(record.id);
     await desk.transitions.unstart(record, 1, config.nodeId);
-    expect(await desk.read(record.id)).toMatchObject({ state: 'cancelled', error: { code: 'CMO_E_CANCELLED' }, endedAt: expect.any(Number) });
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'cancelled',
+      error: { code: 'CMO_E_CANCELLED' },
+      endedAt: expect.any(Number),
+    });
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
   });
 
@@ -325,13 +381,28 @@ describe('unstart', () => {
 
 describe('assert-run', () => {
   const asserted = (record: DispatchRecord, attempt: number, node = config.nodeId) =>
-    desk.transitions.assertRun({ id: record.id, attempt, node, lane: 'codex', account: 'codex', tier: 'balanced', cost: record.cost, home: config.nodeId, ttlMs: 1000 });
+    desk.transitions.assertRun({
+      id: record.id,
+      attempt,
+      node,
+      lane: 'codex',
+      account: 'codex',
+      tier: 'balanced',
+      cost: record.cost,
+      home: config.nodeId,
+      ttlMs: 1000,
+    });
 
   test('puts a record that fell back to waiting back to running, its points spoken for without admission', async () => {
     const record = await desk.submit();
     await desk.meter(94.9);
     expect(await asserted(record, 3)).toBe('asserted');
-    expect(await desk.read(record.id)).toMatchObject({ state: 'running', attempt: 3, node: config.nodeId, startedAt: expect.any(Number) });
+    expect(await desk.read(record.id)).toMatchObject({
+      state: 'running',
+      attempt: 3,
+      node: config.nodeId,
+      startedAt: expect.any(Number),
+    });
     expect(await ids()).toEqual([`${record.id}.3`]);
     expect(await asserted(record, 3)).toBe('fits');
     await desk.deliver(await desk.read(record.id), { success: true });
@@ -369,7 +440,9 @@ describe('change', () => {
   test('ends waiting work and owes its line', async () => {
     const record = await desk.submit();
     const error = errorBody('CMO_E_DEFERRED', undefined, { retryAfter: '2030-01-01T00:00:00.000Z' });
-    expect(await desk.transitions.change(record, { state: 'deferred', event: 'deferred', change: { error } })).toBe(true);
+    expect(await desk.transitions.change(record, { state: 'deferred', event: 'deferred', change: { error } })).toBe(
+      true,
+    );
     expect(await desk.read(record.id)).toMatchObject({ state: 'deferred', error, endedAt: expect.any(Number) });
     expect(await redis.zrange(keys.owed, '0', '-1')).toEqual([record.id]);
   });
@@ -384,7 +457,10 @@ describe('the last waiting dispatch of a tier', () => {
   // A fetch reserves for the dearest tier that waits: without it there may be room for the others.
   test.each<[string, (record: DispatchRecord) => Promise<unknown>]>([
     ['that is cancelled', ({ id }) => desk.queue.cancel(id)],
-    ['that moves to another lane', (record) => desk.transitions.change(record, rerouted(record, laneOf(config, 'claude')))],
+    [
+      'that moves to another lane',
+      (record) => desk.transitions.change(record, rerouted(record, laneOf(config, 'claude'))),
+    ],
     ['that starts', (record) => desk.run(record)],
   ])('%s wakes the refused, and one of several does not', async (_, leave) => {
     const [one, last] = [await desk.submit({ tier: 'frontier' }), await desk.submit({ tier: 'frontier' })];
@@ -399,7 +475,9 @@ describe('interactive work', () => {
     expect(await wakesOf(() => desk.submit({ class: 'normal' }))).toEqual([]);
     expect(await wakesOf(() => desk.submit({ class: 'interactive', lane: 'claude' }))).toEqual(['claude']);
     const record = await desk.run(await desk.submit({ class: 'interactive' }));
-    expect(await wakesOf(() => desk.deliver(record, { next: rerouted(record, laneOf(config, 'claude')) }))).toEqual(['claude']);
+    expect(await wakesOf(() => desk.deliver(record, { next: rerouted(record, laneOf(config, 'claude')) }))).toEqual([
+      'claude',
+    ]);
   });
 
   test('that is not due yet does not open the held-back place for the others', async () => {

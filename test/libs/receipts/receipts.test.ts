@@ -11,7 +11,15 @@ import { tempFolder } from '../../support/temp.js';
 import { sleep, waitUntil } from '../../support/wait-until.js';
 
 const attempt = (dispatch: string, n: number, at: string, batch: string | null = null): ReceiptLine =>
-  ({ kind: 'attempt', id: `${dispatch}.${n}`, dispatch, attempt: n, at, batch, outcome: 'ok' }) as unknown as ReceiptLine;
+  ({
+    kind: 'attempt',
+    id: `${dispatch}.${n}`,
+    dispatch,
+    attempt: n,
+    at,
+    batch,
+    outcome: 'ok',
+  }) as unknown as ReceiptLine;
 const ended = (id: string, at: string, batch: string | null = null): ReceiptLine =>
   ({ kind: 'dispatch', id, at, batch, state: 'succeeded' }) as unknown as ReceiptLine;
 
@@ -37,7 +45,10 @@ describe('appending', () => {
   });
 
   test('does not become the tail of a line that a crash tore', async () => {
-    const folder = await written([attempt('d-a', 1, '2030-01-01T00:00:00Z'), attempt('d-b', 1, '2030-01-01T00:00:00Z')]);
+    const folder = await written([
+      attempt('d-a', 1, '2030-01-01T00:00:00Z'),
+      attempt('d-b', 1, '2030-01-01T00:00:00Z'),
+    ]);
     const file = join(folder, '2030-01.jsonl');
     truncateSync(file, statSync(file).size - 20);
     await written([ended('d-c', '2030-01-02T00:00:00Z')], folder);
@@ -72,7 +83,12 @@ describe('reading', () => {
   test('filters by time, dispatch and batch, all of them together', async () => {
     const folder = await written(lines);
     const of = async (filter: object): Promise<string[]> => ids(await listReceipts(folder, filter));
-    expect(await of({ since: Date.parse('2030-01-11T00:00:00Z') })).toEqual(['attempt d-a.2', 'dispatch d-a', 'attempt d-ab.1', 'dispatch d-ab']);
+    expect(await of({ since: Date.parse('2030-01-11T00:00:00Z') })).toEqual([
+      'attempt d-a.2',
+      'dispatch d-a',
+      'attempt d-ab.1',
+      'dispatch d-ab',
+    ]);
     expect(await of({ since: Date.parse('2030-02-01T00:00:01Z') })).toEqual(['dispatch d-ab']);
     expect(await of({ dispatch: 'd-a' })).toEqual(['attempt d-a.1', 'attempt d-a.2', 'dispatch d-a']);
     expect(await of({ batch: 'night', since: Date.parse('2030-01-11T00:00:01Z') })).toEqual(['dispatch d-a']);
@@ -81,17 +97,25 @@ describe('reading', () => {
 
   test('tells of lines that are no receipts and goes on behind them', async () => {
     const folder = await written(lines.slice(0, 1));
-    appendFileSync(join(folder, '2030-01.jsonl'), '{"kind":"att\n\nnull\n[]\n{"kind":"other","id":"x","at":"y"}\n{"kind":"attempt"}\n');
+    appendFileSync(
+      join(folder, '2030-01.jsonl'),
+      '{"kind":"att\n\nnull\n[]\n{"kind":"other","id":"x","at":"y"}\n{"kind":"attempt"}\n',
+    );
     await written(lines.slice(1), folder);
     writeFileSync(join(folder, 'notes.jsonl'), 'not ours\n');
     const unreadable: string[] = [];
-    expect(await listReceipts(folder, { onUnreadable: (file, line) => unreadable.push(`${file} ${line}`) })).toEqual(lines);
+    expect(await listReceipts(folder, { onUnreadable: (file, line) => unreadable.push(`${file} ${line}`) })).toEqual(
+      lines,
+    );
     expect(unreadable).toHaveLength(5);
     expect(unreadable[0]).toBe('2030-01.jsonl {"kind":"att');
   });
 
   test('reads lines that lie over the ends of chunks, and letters of several bytes', async () => {
-    const many = Array.from({ length: 300 }, (_, i) => ({ ...attempt(`d-${i}`, 1, '2030-01-01T00:00:00Z'), words: 'ü€😀'.repeat(i) }) as ReceiptLine);
+    const many = Array.from(
+      { length: 300 },
+      (_, i) => ({ ...attempt(`d-${i}`, 1, '2030-01-01T00:00:00Z'), words: 'ü€😀'.repeat(i) }) as ReceiptLine,
+    );
     expect(await listReceipts(await written(many))).toEqual(many);
   });
 
@@ -118,7 +142,9 @@ test('writers that are killed at any moment cost at most the line they were writ
   });
   const names = ['a', 'b', 'c', 'd'];
   for (let round = 0; round < 3; round++) {
-    const writers = names.map((name) => spawn(process.execPath, [outfile, folder, `${name}${round}`], { stdio: 'ignore' }).pid ?? 0);
+    const writers = names.map(
+      (name) => spawn(process.execPath, [outfile, folder, `${name}${round}`], { stdio: 'ignore' }).pid ?? 0,
+    );
     for (const pid of writers) onLeave(() => signal(pid, 'SIGKILL'));
     await waitUntil(async () => {
       const seen = await listReceipts(folder);

@@ -5,19 +5,24 @@ import type { ReceiptLine } from '#contract';
 import { appendReceipt, BALLAST_BYTES, dropBallast, forgetReceipts, layBallast } from '#receipts';
 import { tempFolder } from '../../support/temp.js';
 
-const line = (id: string, at: string): ReceiptLine => ({ kind: 'dispatch', id, at, state: 'succeeded' }) as unknown as ReceiptLine;
+const line = (id: string, at: string): ReceiptLine =>
+  ({ kind: 'dispatch', id, at, state: 'succeeded' }) as unknown as ReceiptLine;
 const NOW = Date.parse('2030-06-15T00:00:00Z');
 
 async function months(...counts: [month: string, lines: number][]): Promise<string> {
   const folder = join(tempFolder('receipts'), 'receipts');
-  for (const [month, lines] of counts) for (let i = 0; i < lines; i++) await appendReceipt(folder, line(`d-${month}-${i}`, `${month}-01T00:00:0${i}Z`));
+  for (const [month, lines] of counts)
+    for (let i = 0; i < lines; i++) await appendReceipt(folder, line(`d-${month}-${i}`, `${month}-01T00:00:0${i}Z`));
   return folder;
 }
 
 test('months that ended before the days that are kept go whole, and no file is written anew', async () => {
   const folder = await months(['2030-03', 2], ['2030-04', 1], ['2030-05', 3], ['2030-06', 1]);
   const keep = { days: 40, most: null };
-  expect((await forgetReceipts(folder, keep, NOW, true)).map(({ name, lines }) => [name, lines])).toEqual([['2030-04.jsonl', 1], ['2030-03.jsonl', 2]]);
+  expect((await forgetReceipts(folder, keep, NOW, true)).map(({ name, lines }) => [name, lines])).toEqual([
+    ['2030-04.jsonl', 1],
+    ['2030-03.jsonl', 2],
+  ]);
   expect(readdirSync(folder)).toHaveLength(4);
   await forgetReceipts(folder, keep, NOW, false);
   expect(readdirSync(folder).sort()).toEqual(['2030-05.jsonl', '2030-06.jsonl']);

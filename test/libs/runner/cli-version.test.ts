@@ -27,7 +27,10 @@ test('the version is what both CLIs print, with its own environment only, and is
 test('a failure is said, and asked again', async () => {
   const { path, ledger } = cli('exit 3');
   for (let turn = 0; turn < 2; turn++)
-    expect(await cliVersion(path, { env })).toMatchObject({ ok: false, why: expect.stringContaining('exit code 3') as string });
+    expect(await cliVersion(path, { env })).toMatchObject({
+      ok: false,
+      why: expect.stringContaining('exit code 3') as string,
+    });
   expect(readFileSync(ledger, 'utf8')).toBe('asked\nasked\n');
   expect(await cliVersion(cli('echo hello').path, { env })).toEqual({ ok: false, why: 'it says no version: hello' });
   expect(await cliVersion('/no/such/cli', { env })).toEqual({ ok: false, why: '/no/such/cli is not there' });

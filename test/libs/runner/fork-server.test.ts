@@ -21,7 +21,7 @@ function opened(script: string): ForkServer {
 
 async function started(server: ForkServer, ...words: string[]): Promise<Extract<Spawned, { ok: true }>> {
   const [file = '', ...args] = words;
-  const spawned = await server.fork({ file, args, env: { ONLY: "it's\n\"this\"" } });
+  const spawned = await server.fork({ file, args, env: { ONLY: 'it\'s\n"this"' } });
   if (!spawned.ok) throw new Error(spawned.why);
   begun.push(spawned.pid);
   return spawned;
@@ -29,7 +29,11 @@ async function started(server: ForkServer, ...words: string[]): Promise<Extract<
 
 /** [parent, group, session] */
 function relationsOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ').slice(1, 4).map(Number);
+  return readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(1, 4)
+    .map(Number);
 }
 
 const serverPid = (server: ForkServer): number => server.pid() ?? 0;
@@ -37,17 +41,33 @@ const serverPid = (server: ForkServer): number => server.pid() ?? 0;
 test('programs are started by it, each in a session of its own, with their words and nothing but the environment that is given', async () => {
   const server = opened(await nodeProgram());
   const out = join(tempFolder('fork'), 'out');
-  const { exited } = await started(server, '/bin/sh', '-c', 'env >"$1"; printf %s "$2" >>"$1"; exit 7', 'sh', out, 'a "word"\nof two lines');
+  const { exited } = await started(
+    server,
+    '/bin/sh',
+    '-c',
+    'env >"$1"; printf %s "$2" >>"$1"; exit 7',
+    'sh',
+    out,
+    'a "word"\nof two lines',
+  );
   expect(await exited).toBe(7);
-  expect(readFileSync(out, 'utf8').replace(/^(PWD|SHLVL|_|OLDPWD)=.*\n/gm, '')).toBe('ONLY=it\'s\n"this"\na "word"\nof two lines');
+  expect(readFileSync(out, 'utf8').replace(/^(PWD|SHLVL|_|OLDPWD)=.*\n/gm, '')).toBe(
+    'ONLY=it\'s\n"this"\na "word"\nof two lines',
+  );
   const { pid } = await started(server, `${BIN}sleeps-forever`);
   expect(relationsOf(pid)).toEqual([serverPid(server), pid, pid]);
 });
 
 test('what can not be started is told with its reason, and the next start is as good as any', async () => {
   const server = opened(await nodeProgram());
-  expect(await server.fork({ file: '/no/such/program', args: [], env: {} })).toMatchObject({ ok: false, why: expect.stringContaining('ENOENT') as string });
-  expect(await server.fork({ file: '/bin/echo', args: ['x'.repeat(3_000_000)], env: {} })).toMatchObject({ ok: false, why: expect.stringContaining('E2BIG') as string });
+  expect(await server.fork({ file: '/no/such/program', args: [], env: {} })).toMatchObject({
+    ok: false,
+    why: expect.stringContaining('ENOENT') as string,
+  });
+  expect(await server.fork({ file: '/bin/echo', args: ['x'.repeat(3_000_000)], env: {} })).toMatchObject({
+    ok: false,
+    why: expect.stringContaining('E2BIG') as string,
+  });
   expect(await (await started(server, '/bin/true')).exited).toBe(0);
 });
 

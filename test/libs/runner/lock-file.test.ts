@@ -20,7 +20,11 @@ async function mustTake(path: string, fields = {}): Promise<HeldLock> {
 test('a taken lock refuses others and names its living owner and what it said', async () => {
   const path = join(tempFolder('lock'), 'daemon.lock');
   const lock = await mustTake(path, { socket: '/some/where', port: 7 });
-  expect(await take(path)).toEqual({ taken: false, alive: true, owner: { identity: ownIdentity(), fields: { socket: '/some/where', port: 7 } } });
+  expect(await take(path)).toEqual({
+    taken: false,
+    alive: true,
+    owner: { identity: ownIdentity(), fields: { socket: '/some/where', port: 7 } },
+  });
   await lock.release();
   expect(existsSync(path)).toBe(false);
   await (await mustTake(path)).release();
@@ -52,7 +56,8 @@ test('a taker that died while it replaced an abandoned lock holds nobody up', as
   await take(path, {}, { owner: dead });
   // Its guard is named after the abandoned content: let a dead process hold that one, and the next one after it.
   const { createHash } = await import('node:crypto');
-  const guardOf = (file: string): string => `${file}.${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)}`;
+  const guardOf = (file: string): string =>
+    `${file}.${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)}`;
   await take(guardOf(path), {}, { owner: dead });
   await take(guardOf(guardOf(path)), {}, { owner: dead });
   const takers = await Promise.all(Array.from({ length: 8 }, () => take(path)));
@@ -113,7 +118,9 @@ test('many processes, killed at any moment, are never two inside, and none is ke
   let drawn = seed;
   const random = (): number => (drawn = (drawn * 16_807 + 11) % 2_147_483_647) / 2_147_483_647;
   const launch = (): void => {
-    const { pid = 0 } = spawn(process.execPath, [outfile, lock, room, violations, ledger].map(String), { stdio: 'ignore' });
+    const { pid = 0 } = spawn(process.execPath, [outfile, lock, room, violations, ledger].map(String), {
+      stdio: 'ignore',
+    });
     living.add(pid);
     onLeave(() => signal(pid, 'SIGKILL'));
   };
@@ -124,7 +131,10 @@ test('many processes, killed at any moment, are never two inside, and none is ke
   for (let kill = 0; kill < 20; kill++) {
     await sleep(random() * 250);
     const owner = (await readLock(lock ?? ''))?.identity?.pid;
-    const victim = owner !== undefined && living.has(owner) && random() < 0.8 ? owner : ([...living][Math.floor(random() * living.size)] ?? 0);
+    const victim =
+      owner !== undefined && living.has(owner) && random() < 0.8
+        ? owner
+        : ([...living][Math.floor(random() * living.size)] ?? 0);
     signal(victim, 'SIGKILL');
     living.delete(victim);
     launch();

@@ -16,7 +16,11 @@ let next = 0;
 const newId = (): string => `d-marks${process.pid}x${next++}.1`;
 
 function launch(command: string, args: string[], env: Record<string, string>): Promise<number> {
-  const child = spawn(command, args, { stdio: 'ignore', detached: true, env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(command, args, {
+    stdio: 'ignore',
+    detached: true,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  });
   const pid = child.pid ?? 0;
   started.push(pid);
   return waitUntil(() => (isAlive(pid) ? pid : null));
@@ -41,7 +45,9 @@ describe.each([
     const obeys = await launch(`${BIN}sleeps-forever`, [], { CMO_ATTEMPT: id });
     const ignores = await launch(`${BIN}ignores-term`, [], { CMO_ATTEMPT: id });
     const other = await launch('sleep', ['1000'], { CMO_ATTEMPT: newId() });
-    await waitUntil(async () => (await table.find({ marks: [attemptMark(id)] })).length >= 3, { what: 'both, and the child of one' });
+    await waitUntil(async () => (await table.find({ marks: [attemptMark(id)] })).length >= 3, {
+      what: 'both, and the child of one',
+    });
     const { ended, left } = await endMarked({ marks: [attemptMark(id)] }, { graceMs: 300, table });
     expect(ended).toEqual(expect.arrayContaining([obeys, ignores]));
     expect(left).toEqual([]);
@@ -65,18 +71,35 @@ test('ends also what cleared its environment, where the group’s leader is know
   expect([ended, left]).toEqual([members.filter((pid) => pid !== leader), []]);
 });
 
-test.runIf(existsSync('/proc/self/fd'))('ends what cleared its environment and left group and session by where it writes; not who reads there, nor who writes elsewhere', async () => {
-  const [out, other] = ['out', 'other'].map((name) => join(tempFolder('marks'), name));
-  writeFileSync(out ?? '', '');
-  const shell = await launch('sh', ['-c', 'setsid env -i sleep 1000 >"$1" 2>&1 & setsid env -i sleep 1000 <"$1" >"$2" 2>&1 & setsid env -i sleep 1000 2>"$1" & wait', 'sh', out ?? '', other ?? ''], {});
-  const selection = { marks: [], writesTo: [out ?? ''] };
-  const found = await waitUntil(async () => ((pids) => (pids.length === 2 ? pids : null))(await procTable.find(selection)));
-  const { ended, left } = await endMarked(selection, { graceMs: 1_000, table: procTable });
-  expect([ended.sort(), left]).toEqual([found.sort(), []]);
-  const [reader] = await waitUntil(async () => ((pids) => (pids.length === 1 ? pids : null))(await procTable.find({ marks: [], writesTo: [other ?? ''] })));
-  started.push(reader ?? 0);
-  expect(isAlive(shell)).toBe(true);
-});
+test.runIf(existsSync('/proc/self/fd'))(
+  'ends what cleared its environment and left group and session by where it writes; not who reads there, nor who writes elsewhere',
+  async () => {
+    const [out, other] = ['out', 'other'].map((name) => join(tempFolder('marks'), name));
+    writeFileSync(out ?? '', '');
+    const shell = await launch(
+      'sh',
+      [
+        '-c',
+        'setsid env -i sleep 1000 >"$1" 2>&1 & setsid env -i sleep 1000 <"$1" >"$2" 2>&1 & setsid env -i sleep 1000 2>"$1" & wait',
+        'sh',
+        out ?? '',
+        other ?? '',
+      ],
+      {},
+    );
+    const selection = { marks: [], writesTo: [out ?? ''] };
+    const found = await waitUntil(async () =>
+      ((pids) => (pids.length === 2 ? pids : null))(await procTable.find(selection)),
+    );
+    const { ended, left } = await endMarked(selection, { graceMs: 1_000, table: procTable });
+    expect([ended.sort(), left]).toEqual([found.sort(), []]);
+    const [reader] = await waitUntil(async () =>
+      ((pids) => (pids.length === 1 ? pids : null))(await procTable.find({ marks: [], writesTo: [other ?? ''] })),
+    );
+    started.push(reader ?? 0);
+    expect(isAlive(shell)).toBe(true);
+  },
+);
 
 test('does not take the group of another process that got the leader’s pid', async () => {
   const leader = await launch('sleep', ['1000'], {});
@@ -93,11 +116,20 @@ test('finds nothing at once where nothing is marked, and never this process', as
 
 test('says what is left when it can not be ended', async () => {
   const table = { find: () => Promise.resolve([999_999_999]) };
-  expect(await endMarked({ marks: ['x=y'] }, { graceMs: 60, killMs: 100, table })).toEqual({ ended: [999_999_999], left: [999_999_999] });
+  expect(await endMarked({ marks: ['x=y'] }, { graceMs: 60, killMs: 100, table })).toEqual({
+    ended: [999_999_999],
+    left: [999_999_999],
+  });
 });
 
 test('an entry of an environment is matched between NULs', () => {
   const holds = (text: string): boolean => holdsEntry(Buffer.from(text), Buffer.from('A=1'));
-  expect(['A=1', 'A=1\0B=2\0', 'B=2\0A=1\0', 'BA=1\0A=1', 'A=11\0A=1'].map(holds)).toEqual([true, true, true, true, true]);
+  expect(['A=1', 'A=1\0B=2\0', 'B=2\0A=1\0', 'BA=1\0A=1', 'A=11\0A=1'].map(holds)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
   expect(['', 'A=11\0', 'BA=1\0', 'B=A=1\0', 'A=1 \0'].map(holds)).toEqual([false, false, false, false, false]);
 });

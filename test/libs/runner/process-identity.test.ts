@@ -54,7 +54,8 @@ describe.each([
 });
 
 test('the state is read behind the last bracket, whatever a process calls itself', () => {
-  const stat = (name: string): string => `17 (${name}) S 3 17 17 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 142018 2740224 222\n`;
+  const stat = (name: string): string =>
+    `17 (${name}) S 3 17 17 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 142018 2740224 222\n`;
   for (const name of ['sh', 'a) Z 9 (b', ') Z', 'two\nlines', '(((', '']) {
     expect(parseStat(stat(name))).toEqual({ state: 'S', parent: 3, group: 17, session: 17, ticks: 142018 });
   }

@@ -1,4 +1,16 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AttemptReceipt } from '#contract';
@@ -157,15 +169,21 @@ describe('the claim', () => {
   test('a start that the system refused ends as any other does', async () => {
     const { folder } = await made();
     expect(await recordRefusedStart(folder, 'spawn E2BIG')).toBe('recorded');
-    expect(await readStatus(folder)).toMatchObject({ state: 'exited', run: null, exit: { code: 127, spawnError: 'spawn E2BIG', timedOut: false } });
+    expect(await readStatus(folder)).toMatchObject({
+      state: 'exited',
+      run: null,
+      exit: { code: 127, spawnError: 'spawn E2BIG', timedOut: false },
+    });
   });
 });
 
 describe('the status', () => {
   const own = ownIdentity();
   const dead = { ...own, ticks: own.ticks - 1 };
-  const claimBy = (folder: string, identity: object): void => writeFileSync(join(folder, 'claim'), JSON.stringify(identity));
-  const runBy = (folder: string, identity: object): void => writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...identity, cliPid: 17, cliTicks: 18 }));
+  const claimBy = (folder: string, identity: object): void =>
+    writeFileSync(join(folder, 'claim'), JSON.stringify(identity));
+  const runBy = (folder: string, identity: object): void =>
+    writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...identity, cliPid: 17, cliTicks: 18 }));
 
   test('claimed and running say whether the supervisor lives', async () => {
     for (const [identity, alive] of [
@@ -177,7 +195,12 @@ describe('the status', () => {
       claimBy(folder, identity);
       expect(await readStatus(folder)).toMatchObject({ state: 'claimed', alive, claim: { by: identity } });
       runBy(folder, identity);
-      expect(await readStatus(folder)).toMatchObject({ state: 'running', alive, supervisor: identity, cli: { pid: 17, ticks: 18, bootId: identity.bootId } });
+      expect(await readStatus(folder)).toMatchObject({
+        state: 'running',
+        alive,
+        supervisor: identity,
+        cli: { pid: 17, ticks: 18, bootId: identity.bootId },
+      });
     }
   });
 
@@ -268,7 +291,11 @@ describe('a run folder that somebody spoilt', () => {
     symlinkSync('/etc/passwd', join(folder, 'receipt.json'));
     expect(await spoiltPart(folder)).toBe('receipt.json');
     rmSync(folder, { recursive: true });
-    for (const spoil of [() => writeFileSync(folder, ''), () => symlinkSync(runs, folder), () => symlinkSync(folder, folder)]) {
+    for (const spoil of [
+      () => writeFileSync(folder, ''),
+      () => symlinkSync(runs, folder),
+      () => symlinkSync(folder, folder),
+    ]) {
       rmSync(folder, { force: true });
       spoil();
       expect(await spoiltPart(folder)).toBe('the folder itself');

@@ -1,7 +1,16 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { identityOf, nodeSupervisor, probeSupervisor, readStatus, shellSupervisor, spawnSupervisor, startSupervisor, voidClaim } from '#runner';
+import {
+  identityOf,
+  nodeSupervisor,
+  probeSupervisor,
+  readStatus,
+  shellSupervisor,
+  spawnSupervisor,
+  startSupervisor,
+  voidClaim,
+} from '#runner';
 import { processState } from '../../support/processes.js';
 import { tempFolder } from '../../support/temp.js';
 import { waitUntil } from '../../support/wait-until.js';
@@ -13,8 +22,11 @@ test('this box does the shell supervisor, and a trial says so', async () => {
 
 test('a box without setpriv gets the Node supervisor, and is told why', async () => {
   const tools = tempFolder('tools');
-  for (const name of ['sh', 'env', 'setsid', 'ln', 'mv', 'rm', 'sync', 'sleep', 'grep']) symlinkSync(`/usr/bin/${name}`, join(tools, name));
-  expect(await probeSupervisor({ script: '/the/script', tools })).toEqual(nodeSupervisor('/the/script', 'not found: setpriv'));
+  for (const name of ['sh', 'env', 'setsid', 'ln', 'mv', 'rm', 'sync', 'sleep', 'grep'])
+    symlinkSync(`/usr/bin/${name}`, join(tools, name));
+  expect(await probeSupervisor({ script: '/the/script', tools })).toEqual(
+    nodeSupervisor('/the/script', 'not found: setpriv'),
+  );
 });
 
 test('a box whose tools lack an option gets the Node supervisor, and is told why', async () => {
@@ -25,7 +37,9 @@ test('a box whose tools lack an option gets the Node supervisor, and is told why
   ] as const) {
     const tools = tempFolder('tools');
     writeFileSync(join(tools, tool), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    expect(await probeSupervisor({ script: '/the/script', tools: `${tools}:/usr/bin:/bin` })).toEqual(nodeSupervisor('/the/script', why));
+    expect(await probeSupervisor({ script: '/the/script', tools: `${tools}:/usr/bin:/bin` })).toEqual(
+      nodeSupervisor('/the/script', why),
+    );
   }
 });
 
@@ -47,7 +61,12 @@ test('a start into a void folder, or one that runs already, is lost', async () =
 
 test('a supervisor that can not even claim is dead, and the folder is as before', async () => {
   const run = await newRun(['/bin/true']);
-  const started = await startSupervisor({ folder: join(run.folder, 'no such folder'), plan: run.plan, env: ENV, supervisor: await supervisorOf('shell') });
+  const started = await startSupervisor({
+    folder: join(run.folder, 'no such folder'),
+    plan: run.plan,
+    env: ENV,
+    supervisor: await supervisorOf('shell'),
+  });
   expect(started.came).toBe('dead');
   expect(await readStatus(run.folder)).toEqual({ state: 'unclaimed' });
 });
@@ -59,7 +78,12 @@ test('waiting is bounded, and what comes late is still there for whoever tends t
   const tools = tempFolder('tools');
   symlinkSync(`${BIN}holds-its-supervisor`, join(tools, 'ln'));
   const started = await startSupervisor(
-    { folder: run.folder, plan: run.plan, env: ENV, supervisor: { ...supervisor, tools: `${tools}:${supervisor.tools}` } },
+    {
+      folder: run.folder,
+      plan: run.plan,
+      env: ENV,
+      supervisor: { ...supervisor, tools: `${tools}:${supervisor.tools}` },
+    },
     200,
   );
   expect(started.came).toBe('late');
@@ -71,7 +95,9 @@ test('waiting is bounded, and what comes late is still there for whoever tends t
 
 test('an impossible plan is a bug: it throws, and starts nothing', async () => {
   const plan = newPlan(['/bin/true'], { deadlineMs: Number.NaN });
-  await expect(spawnSupervisor({ folder: '/nonexistent', plan, env: {}, supervisor: await supervisorOf('shell') })).rejects.toThrow(RangeError);
+  await expect(
+    spawnSupervisor({ folder: '/nonexistent', plan, env: {}, supervisor: await supervisorOf('shell') }),
+  ).rejects.toThrow(RangeError);
 });
 
 test('the supervisor leads a session of its own, without this process’ marks in its way', async () => {

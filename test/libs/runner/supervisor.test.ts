@@ -18,7 +18,19 @@ import {
 import { isAlive, killNow, processesWith, processState, signal, waitGone } from '../../support/processes.js';
 import { tempFolder } from '../../support/temp.js';
 import { sleep, waitUntil } from '../../support/wait-until.js';
-import { BIN, ENV, exitOf, firstOutput, KINDS, livingOf, newRun, outOf, runningOf, start, supervisorOf } from './support.js';
+import {
+  BIN,
+  ENV,
+  exitOf,
+  firstOutput,
+  KINDS,
+  livingOf,
+  newRun,
+  outOf,
+  runningOf,
+  start,
+  supervisorOf,
+} from './support.js';
 
 describe.each(KINDS)('the %s supervisor', (kind) => {
   let supervisor: SupervisorKind;
@@ -43,14 +55,25 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
   test('gives the CLI exactly its environment, arguments, folder and umask, and no ignored signals', async () => {
     const cwd = join(tempFolder('cwd'), "a folder with 'quotes' and spaces");
     mkdirSync(cwd);
-    // Names that a shell script might use for itself, and the mark of an agent from inside which the daemon was started.
-    const env = { ...ENV, dir: '1', id: '2', path: '3', code: '4', CMO_ATTEMPT: 'd-other.9', EMPTY: '', QUOTED: `a "b" 'c' $d \`e\` \\` };
+    // Names that a shell script might use for itself, and the
+    // mark of an agent from inside which the daemon was started.
+    const env = {
+      ...ENV,
+      dir: '1',
+      id: '2',
+      path: '3',
+      code: '4',
+      CMO_ATTEMPT: 'd-other.9',
+      EMPTY: '',
+      QUOTED: `a "b" 'c' $d \`e\` \\`,
+    };
     const argv = [`${BIN}tells-how-it-was-started`, '--flag', 'two words', '', '$HOME `id` "q" \\'];
     const run = await newRun(argv, { cwd }, 'line one\nline "two" \\n $x');
     await start(run, supervisor, env, 0o027);
     await exitOf(run);
     const lines = outOf(run).split('\n');
-    const told = (what: string): string[] => lines.filter((line) => line.startsWith(`${what} `)).map((line) => line.slice(what.length + 1));
+    const told = (what: string): string[] =>
+      lines.filter((line) => line.startsWith(`${what} `)).map((line) => line.slice(what.length + 1));
     expect(told('argument')).toEqual(argv.slice(1));
     expect(outOf(run)).toContain('prompt line one\nline "two" \\n $x\n');
     expect(told('cwd')).toEqual([cwd]);
@@ -69,8 +92,17 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
     const { pid } = await start(run, supervisor);
     await exitOf(run);
     await waitGone(pid ?? 0);
-    expect(readdirSync(run.folder).sort()).toEqual(['claim', 'err', 'exit.json', 'out', 'plan.json', 'prompt', 'run.json']);
-    for (const name of readdirSync(run.folder)) expect([name, statSync(join(run.folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    expect(readdirSync(run.folder).sort()).toEqual([
+      'claim',
+      'err',
+      'exit.json',
+      'out',
+      'plan.json',
+      'prompt',
+      'run.json',
+    ]);
+    for (const name of readdirSync(run.folder))
+      expect([name, statSync(join(run.folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     expect(statSync(run.folder).mode & 0o777).toBe(0o700);
     expect(statSync(run.runs).mode & 0o777).toBe(0o700);
   });
@@ -91,7 +123,13 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
     writeFileSync(join(bin, 'no-interpreter'), '#!/nonexistent/interpreter\n', { mode: 0o755 });
     writeFileSync(join(bin, 'not-executable'), '#!/bin/sh\n', { mode: 0o644 });
     writeFileSync(join(bin, 'env-finds-nothing'), '#!/usr/bin/env no-such-interpreter\n', { mode: 0o755 });
-    for (const command of [join(bin, 'missing'), join(bin, 'not-executable'), bin, join(bin, 'no-interpreter'), join(bin, 'env-finds-nothing')]) {
+    for (const command of [
+      join(bin, 'missing'),
+      join(bin, 'not-executable'),
+      bin,
+      join(bin, 'no-interpreter'),
+      join(bin, 'env-finds-nothing'),
+    ]) {
       const run = await newRun([command]);
       await start(run, supervisor);
       const { exit } = await exitOf(run);
@@ -99,7 +137,10 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
     }
     const run = await newRun(['/bin/true'], { cwd: join(bin, 'no such folder') });
     await start(run, supervisor);
-    expect((await exitOf(run)).exit).toMatchObject({ code: 127, spawnError: expect.stringContaining('working directory') as string });
+    expect((await exitOf(run)).exit).toMatchObject({
+      code: 127,
+      spawnError: expect.stringContaining('working directory') as string,
+    });
   });
 
   test('does not take a CLI that exits with 127 for one that was not started', async () => {
@@ -111,7 +152,9 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
   test('starts one CLI when two supervisors meet in one folder; the other leaves with 97', async () => {
     const ledger = join(tempFolder('ledger'), 'starts');
     const run = await newRun([`${BIN}appends-to-a-ledger`, ledger, '0.5']);
-    const spawned = await Promise.all([1, 2, 3, 4].map(() => spawnSupervisor({ folder: run.folder, plan: run.plan, env: ENV, supervisor })));
+    const spawned = await Promise.all(
+      [1, 2, 3, 4].map(() => spawnSupervisor({ folder: run.folder, plan: run.plan, env: ENV, supervisor })),
+    );
     const codes = await Promise.all(spawned.map((one) => (one.ok ? one.exited : Promise.resolve(null))));
     expect(codes.sort()).toEqual([0, CLAIM_LOST, CLAIM_LOST, CLAIM_LOST]);
     expect(readFileSync(ledger, 'utf8')).toBe(`${run.id}\n`);
@@ -122,7 +165,8 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
   test('starts nothing when it was stopped before its claim and somebody made the folder void meanwhile', async () => {
     const ledger = join(tempFolder('ledger'), 'starts');
     const run = await newRun([`${BIN}appends-to-a-ledger`, ledger]);
-    const held = supervisor.kind === 'sh' ? { ...supervisor, tools: `${toolsThatStop()}:${supervisor.tools}` } : supervisor;
+    const held =
+      supervisor.kind === 'sh' ? { ...supervisor, tools: `${toolsThatStop()}:${supervisor.tools}` } : supervisor;
     const spawned = await spawnSupervisor({ folder: run.folder, plan: run.plan, env: ENV, supervisor: held });
     if (!spawned.ok) throw new Error(spawned.why);
     if (held.kind === 'node') signal(spawned.pid, 'SIGSTOP');
@@ -163,7 +207,10 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
   });
 
   test('kills what the CLI started in another session when the deadline passes', async () => {
-    const run = await newRun(['/bin/sh', '-c', `${BIN}forks-a-setsid-stray; exec sleep 1000000`], { deadlineMs: 1_000, graceMs: 300 });
+    const run = await newRun(['/bin/sh', '-c', `${BIN}forks-a-setsid-stray; exec sleep 1000000`], {
+      deadlineMs: 1_000,
+      graceMs: 300,
+    });
     await start(run, supervisor);
     const stray = Number(await firstOutput(run));
     expect(isAlive(stray)).toBe(true);
@@ -222,7 +269,10 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
     // Its clock outlived it, and must touch nothing when it strikes.
     await sleep(1_300);
     expect(existsSync(join(run.folder, 'timed-out'))).toBe(false);
-    await endMarked({ marks: [attemptMark(run.id), supervisorMark(run.id)], leader: running.cli ?? undefined }, { graceMs: 1_000 });
+    await endMarked(
+      { marks: [attemptMark(run.id), supervisorMark(run.id)], leader: running.cli ?? undefined },
+      { graceMs: 1_000 },
+    );
     expect(livingOf(run.id)).toEqual([]);
     expect(readFileSync(noted, 'utf8')).toBe('term\n');
     expect(await readStatus(run.folder)).toMatchObject({ state: 'running', alive: false });
@@ -237,7 +287,9 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
 
   test('records one sound exit, and leaves nothing, when CLIs leave as their deadline strikes', async () => {
     const runs = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => newRun([`${BIN}exits-after`, '0.300', '6'], { deadlineMs: 292 + 3 * i, graceMs: 500 })),
+      Array.from({ length: 12 }, (_, i) =>
+        newRun([`${BIN}exits-after`, '0.300', '6'], { deadlineMs: 292 + 3 * i, graceMs: 500 }),
+      ),
     );
     await Promise.all(runs.map((run) => start(run, supervisor)));
     for (const run of runs) {

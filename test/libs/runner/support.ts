@@ -117,7 +117,9 @@ afterEach(async () => {
 });
 
 onLeave(() => {
-  for (const id of begun) for (const name of ['CMO_ATTEMPT', 'CMO_SUP']) for (const { pid } of processesWith(id, name)) signal(pid, 'SIGKILL');
+  for (const id of begun)
+    for (const name of ['CMO_ATTEMPT', 'CMO_SUP'])
+      for (const { pid } of processesWith(id, name)) signal(pid, 'SIGKILL');
 });
 
 export type TestRun = { id: string; runs: string; folder: string; plan: RunPlan; prompt: string };
@@ -130,7 +132,12 @@ export async function newRun(argv: string[], changes: Partial<RunPlan> = {}, pro
   return { id: planId(plan), runs, folder, plan, prompt };
 }
 
-export function start(run: TestRun, supervisor: SupervisorKind, env: Record<string, string> = ENV, umask = 0o022): Promise<Started> {
+export function start(
+  run: TestRun,
+  supervisor: SupervisorKind,
+  env: Record<string, string> = ENV,
+  umask = 0o022,
+): Promise<Started> {
   return startSupervisor({ folder: run.folder, plan: run.plan, env, supervisor, umask }, 20_000);
 }
 
@@ -163,4 +170,5 @@ export async function firstOutput(run: TestRun): Promise<string> {
 }
 
 /** Living processes of an attempt, in whatever session: its CLI's, and its supervisor's. */
-export const livingOf = (id: string): number[] => [...processesWith(id), ...processesWith(id, 'CMO_SUP')].map(({ pid }) => pid);
+export const livingOf = (id: string): number[] =>
+  [...processesWith(id), ...processesWith(id, 'CMO_SUP')].map(({ pid }) => pid);

@@ -55,11 +55,19 @@ test('a text that is too large for Redis is whole on its node, and cut elsewhere
   await here.putBlob(ID, 'result', text);
   expect(await inRedis('result')).toBeLessThan(128 * 1024);
   const whole = await here.text(ID, 'result');
-  expect([whole?.text === text, whole?.cut, whole?.file]).toEqual([true, null, { bytes: text.length, node: 'box-1', file: `${ID}.result` }]);
+  expect([whole?.text === text, whole?.cut, whole?.file]).toEqual([
+    true,
+    null,
+    { bytes: text.length, node: 'box-1', file: `${ID}.result` },
+  ]);
   const cut = await there.text(ID, 'result');
   expect(cut?.cut).toEqual({ bytes: text.length, node: 'box-1', file: `${ID}.result` });
   expect(cut?.text.startsWith(text.slice(0, 60_000))).toBe(true);
-  expect(cut?.text.endsWith(`[cmo: cut here. The whole of it, ${text.length} bytes, is blobs/${ID}.result in the state folder of box-1.]`)).toBe(true);
+  expect(
+    cut?.text.endsWith(
+      `[cmo: cut here. The whole of it, ${text.length} bytes, is blobs/${ID}.result in the state folder of box-1.]`,
+    ),
+  ).toBe(true);
   expect(await there.blob(ID, 'result')).toBe(cut?.text);
   expect(statSync(join(folder, 'box-1', `${ID}.result`)).mode & 0o077).toBe(0);
   expect(readdirSync(join(folder, 'box-1')).filter((name) => name.startsWith('.new-'))).toEqual([]);

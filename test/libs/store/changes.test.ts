@@ -29,7 +29,14 @@ describe('changes', () => {
     await waitUntil(() => heard.length === 6);
     expect(heard).toEqual([one.id, two.id, two.id, one.id, one.id, one.id]);
     const events = await redis.xrange(keys.events, '-', '+');
-    expect(events.map(([, fields]) => fields?.[3])).toEqual(['submitted', 'submitted', 'cancelled', 'started', 'retried', 'failed']);
+    expect(events.map(([, fields]) => fields?.[3])).toEqual([
+      'submitted',
+      'submitted',
+      'cancelled',
+      'started',
+      'retried',
+      'failed',
+    ]);
     await changes.close();
     await desk.close();
   });
@@ -85,7 +92,15 @@ test('listening to a Redis that can not be reached fails for a caller', async ()
   const caller = own.client().duplicate({ maxRetriesPerRequest: 0 });
   caller.on('error', () => undefined);
   await own.kill();
-  await expect(listen(caller, 'test', 'channel', () => {}, () => {})).rejects.toThrow();
+  await expect(
+    listen(
+      caller,
+      'test',
+      'channel',
+      () => {},
+      () => {},
+    ),
+  ).rejects.toThrow();
   caller.disconnect();
   await own.close();
 });

@@ -24,7 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => desk.close());
 
-const submittedAt = (at: number, change: RecordChange = {}): Promise<DispatchRecord> => desk.submit({ submittedAt: at, ...change });
+const submittedAt = (at: number, change: RecordChange = {}): Promise<DispatchRecord> =>
+  desk.submit({ submittedAt: at, ...change });
 const idsOf = (found: DispatchRecord[]): string[] => found.map(({ id }) => id);
 
 describe('a record', () => {
@@ -54,7 +55,12 @@ describe('a record', () => {
 
   test('is changed only where a change names something', () => {
     expect(changedFields({})).toEqual({});
-    expect(changedFields({ notBefore: null, attempt: 2, needsLook: false, error: null })).toEqual({ notBefore: '', attempt: '2', needsLook: '0', error: 'null' });
+    expect(changedFields({ notBefore: null, attempt: 2, needsLook: false, error: null })).toEqual({
+      notBefore: '',
+      attempt: '2',
+      needsLook: '0',
+      error: 'null',
+    });
   });
 
   test('that nobody has submitted is null', async () => {

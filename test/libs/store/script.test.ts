@@ -15,13 +15,19 @@ afterAll(() => server.close());
 
 describe('a script', () => {
   test('gets the parts that it includes, each where its line stands', () => {
-    const made = script('sum', 'local a = 1\n--@include two\nreturn a + two()', { two: 'local function two() return 2 end', other: 'error()' });
+    const made = script('sum', 'local a = 1\n--@include two\nreturn a + two()', {
+      two: 'local function two() return 2 end',
+      other: 'error()',
+    });
     expect(made.text).toBe('local a = 1\nlocal function two() return 2 end\nreturn a + two()');
   });
 
-  test.each(['unknown', 'toString', '__proto__'])('that includes %s, which is no part, is a bug that is found at load', (name) => {
-    expect(() => script('x', `--@include ${name}`, {})).toThrow(`script x includes unknown part ${name}`);
-  });
+  test.each(['unknown', 'toString', '__proto__'])(
+    'that includes %s, which is no part, is a bug that is found at load',
+    (name) => {
+      expect(() => script('x', `--@include ${name}`, {})).toThrow(`script x includes unknown part ${name}`);
+    },
+  );
 
   test('takes a part as it is written, whatever stands in it', () => {
     expect(script('x', '--@include part', { part: "return '$& $1 $$'" }).text).toBe("return '$& $1 $$'");
@@ -31,10 +37,13 @@ describe('a script', () => {
     expect(script('x', 'return 1 --@include part', {}).text).toBe('return 1 --@include part');
   });
 
-  test.each(Object.entries({ ...gate, ...queue }))('%s is complete, and Redis can read it', async (_, { text, sha }) => {
-    expect(text).not.toContain('--@include');
-    expect(await redis.script('LOAD', text)).toBe(sha);
-  });
+  test.each(Object.entries({ ...gate, ...queue }))(
+    '%s is complete, and Redis can read it',
+    async (_, { text, sha }) => {
+      expect(text).not.toContain('--@include');
+      expect(await redis.script('LOAD', text)).toBe(sha);
+    },
+  );
 });
 
 describe('running one', () => {
@@ -53,11 +62,15 @@ describe('running one', () => {
   });
 
   test('throws what Redis says of it', async () => {
-    await expect(evaluate(redis, script('wrong', "return redis.call('LPUSH', KEYS[1], 'x')"), ['k'], 0)).rejects.toThrow(/WRONGTYPE/);
+    await expect(
+      evaluate(redis, script('wrong', "return redis.call('LPUSH', KEYS[1], 'x')"), ['k'], 0),
+    ).rejects.toThrow(/WRONGTYPE/);
   });
 
   test('whose answer has not its shape is a bug', async () => {
-    await expect(evaluateJson(redis, script('number', 'return 1'), [], 0)).rejects.toThrow('script number answered number');
+    await expect(evaluateJson(redis, script('number', 'return 1'), [], 0)).rejects.toThrow(
+      'script number answered number',
+    );
   });
 });
 

@@ -2,8 +2,16 @@ import { expect, test } from 'vitest';
 import { redact } from '#vendors/redact';
 
 test('a value of the environment in a CLI’s last words is told by its name', () => {
-  const environment = { KEY: 'sk-something-long', HTTPS_PROXY: 'http://me:hunter22@proxy:80', PATH: '/usr/bin', HOME: '/home/me', FLAG: '1' };
-  expect(redact('refused sk-something-long at 1, looked in /usr/bin', environment)).toBe('refused [KEY] at 1, looked in /usr/bin');
+  const environment = {
+    KEY: 'sk-something-long',
+    HTTPS_PROXY: 'http://me:hunter22@proxy:80',
+    PATH: '/usr/bin',
+    HOME: '/home/me',
+    FLAG: '1',
+  };
+  expect(redact('refused sk-something-long at 1, looked in /usr/bin', environment)).toBe(
+    'refused [KEY] at 1, looked in /usr/bin',
+  );
   expect(redact('no way through http://me:hunter22@proxy:80', environment)).toBe('no way through [HTTPS_PROXY]');
   expect(redact('proxy said: hunter22 is wrong', environment)).toBe('proxy said: [HTTPS_PROXY] is wrong');
 });

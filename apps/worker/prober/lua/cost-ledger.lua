@@ -1,5 +1,5 @@
--- cost-ledger: puts a ledger in place of the one it was made from, and the samples that came out of it into their lists.
--- KEYS 1 the ledger (hash: version, text), 2 the index of sample lists (set).
+-- cost-ledger: puts a ledger in place of the one it was made from, and the samples that came out of it into their
+-- lists. KEYS 1 the ledger (hash: version, text), 2 the index of sample lists (set).
 -- ARGV[1] JSON { version, text, samples = [{ key, points }], most }
 -- Reply: 1 done, 0 somebody else was quicker (nothing was changed).
 local a = cjson.decode(ARGV[1])

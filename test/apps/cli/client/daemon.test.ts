@@ -32,28 +32,46 @@ test('a daemon that does not run is started once and then asked', async () => {
 });
 
 test('one that only asks starts nothing', async () => {
-  expect(await new DaemonClient(fresh(), never).call({ ...list, daemon: 'never' })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON', message: 'the daemon does not run' } });
+  expect(await new DaemonClient(fresh(), never).call({ ...list, daemon: 'never' })).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_DAEMON', message: 'the daemon does not run' },
+  });
 });
 
 test('a start that fails is told at once', async () => {
-  const client = new DaemonClient(fresh(), () => Promise.resolve({ ok: false, error: errorBody('CMO_E_REDIS_MISSING') }));
-  expect(await client.call({ ...list, daemon: 'start' })).toEqual({ ok: false, error: errorBody('CMO_E_REDIS_MISSING') });
+  const client = new DaemonClient(fresh(), () =>
+    Promise.resolve({ ok: false, error: errorBody('CMO_E_REDIS_MISSING') }),
+  );
+  expect(await client.call({ ...list, daemon: 'start' })).toEqual({
+    ok: false,
+    error: errorBody('CMO_E_REDIS_MISSING'),
+  });
 });
 
 test('who waits starts a daemon that died, again and again, but only for a bounded time', async () => {
   let starts = 0;
-  const client = new DaemonClient(fresh(), () => {
-    starts++;
-    return Promise.resolve({ ok: false, error: errorBody('CMO_E_REDIS') });
-  }, 200);
-  expect(await client.call({ ...list, daemon: 'restart' })).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS' } });
+  const client = new DaemonClient(
+    fresh(),
+    () => {
+      starts++;
+      return Promise.resolve({ ok: false, error: errorBody('CMO_E_REDIS') });
+    },
+    200,
+  );
+  expect(await client.call({ ...list, daemon: 'restart' })).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_REDIS' },
+  });
   expect(starts).toBeGreaterThan(1);
 });
 
 test('who waits leaves a daemon down that was taken down, while a new question brings it up', async () => {
   const paths = fresh();
   markTakenDown(paths);
-  expect(await new DaemonClient(paths, never).call({ ...list, daemon: 'restart' })).toMatchObject({ ok: false, error: { message: 'the daemon was taken down; agents that ran go on' } });
+  expect(await new DaemonClient(paths, never).call({ ...list, daemon: 'restart' })).toMatchObject({
+    ok: false,
+    error: { message: 'the daemon was taken down; agents that ran go on' },
+  });
   const client = new DaemonClient(paths, () => Promise.resolve({ ok: false, error: errorBody('CMO_E_DAEMON') }));
   await client.call({ ...list, daemon: 'start' });
   expect(isTakenDown(paths)).toBe(false);
@@ -62,7 +80,10 @@ test('who waits leaves a daemon down that was taken down, while a new question b
 
 test('a daemon of another protocol is replaced before it is asked again', async () => {
   const paths = fresh();
-  let old: FakeDaemon | null = await fakeDaemon(paths.state, () => ({ body: { anything: 1 }, headers: { 'cmo-protocol': '0', 'cmo-version': '0.0.1' } }));
+  let old: FakeDaemon | null = await fakeDaemon(paths.state, () => ({
+    body: { anything: 1 },
+    headers: { 'cmo-protocol': '0', 'cmo-version': '0.0.1' },
+  }));
   let fresher: FakeDaemon | null = null;
   const client = new DaemonClient(paths, async () => {
     await old?.close();
@@ -76,7 +97,10 @@ test('a daemon of another protocol is replaced before it is asked again', async 
 
 test('one of another version is answered to, then asked to hand over, once', async () => {
   const paths = fresh();
-  const daemon = await fakeDaemon(paths.state, () => ({ body: { schema: 'x', ok: true, data: 'old' }, headers: { 'cmo-version': '0.0.1' } }));
+  const daemon = await fakeDaemon(paths.state, () => ({
+    body: { schema: 'x', ok: true, data: 'old' },
+    headers: { 'cmo-version': '0.0.1' },
+  }));
   let asked = 0;
   const client = new DaemonClient(paths, () => {
     asked++;
@@ -92,7 +116,10 @@ test('an answer that is no answer of ours is an error of the daemon, not a crash
   const paths = fresh();
   for (const body of [null, [], { ok: true }, { ok: false, error: { code: '__proto__' } }]) {
     const daemon = await fakeDaemon(paths.state, () => ({ body }));
-    expect(await new DaemonClient(paths, never).call({ ...list, daemon: 'never' })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON' } });
+    expect(await new DaemonClient(paths, never).call({ ...list, daemon: 'never' })).toMatchObject({
+      ok: false,
+      error: { code: 'CMO_E_DAEMON' },
+    });
     await daemon.close();
   }
 });
@@ -100,7 +127,10 @@ test('an answer that is no answer of ours is an error of the daemon, not a crash
 test('a daemon that hangs is given up on after its time', async () => {
   const paths = fresh();
   const daemon = await fakeDaemon(paths.state, () => 'hang');
-  expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never', timeoutMs: 60 })).toMatchObject({ ok: false, error: { code: 'CMO_E_DAEMON' } });
+  expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never', timeoutMs: 60 })).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_DAEMON' },
+  });
   await daemon.close();
 });
 
@@ -113,7 +143,10 @@ test('the time for trying again counts from the first failure, not from the ques
     await sleep(300);
     return 'cut';
   });
-  expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never' })).toEqual({ ok: true, data: 'here' });
+  expect(await new DaemonClient(paths, never, 100).call({ ...list, daemon: 'never' })).toEqual({
+    ok: true,
+    data: 'here',
+  });
   await daemon.close();
 });
 
@@ -132,7 +165,10 @@ test('following polls until the end, hands on the news, and leaves when it is to
   const daemon = await fakeDaemon(paths.state, () => data('cmo.dispatch/1', left-- > 0 ? envelope(id) : succeeded(id)));
   const news: string[] = [];
   const client = new DaemonClient(paths, never);
-  expect(await follow(client, id, { forMs: null, pollMs: 5, onNews: ({ state }) => news.push(state) })).toMatchObject({ kind: 'ended', envelope: { state: 'succeeded' } });
+  expect(await follow(client, id, { forMs: null, pollMs: 5, onNews: ({ state }) => news.push(state) })).toMatchObject({
+    kind: 'ended',
+    envelope: { state: 'succeeded' },
+  });
   expect(news).toEqual(['running', 'running']);
   left = Infinity;
   expect(await follow(client, id, { forMs: 0, pollMs: 5 })).toMatchObject({ kind: 'time-over' });

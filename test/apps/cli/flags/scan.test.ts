@@ -14,7 +14,31 @@ const flags = {
 };
 const usage = { name: 'run', words: { shown: '', min: 0, max: 9 }, flags };
 const word = fc.oneof(
-  fc.constantFrom('--write', '--role', '--role=', '--role=judge', '--label', '--label=a=b', '--no-failover', '--follow', '-f', '-', '--', '', 'd-1', 'judge', '-5', '--rol', '--write=1', '--role=--write', '--help', '-h', '-fx', '--failover', '---'),
+  fc.constantFrom(
+    '--write',
+    '--role',
+    '--role=',
+    '--role=judge',
+    '--label',
+    '--label=a=b',
+    '--no-failover',
+    '--follow',
+    '-f',
+    '-',
+    '--',
+    '',
+    'd-1',
+    'judge',
+    '-5',
+    '--rol',
+    '--write=1',
+    '--role=--write',
+    '--help',
+    '-h',
+    '-fx',
+    '--failover',
+    '---',
+  ),
   fc.string(),
 );
 
@@ -36,6 +60,14 @@ test('what the quick scan takes, commander takes the same; what commander refuse
 });
 
 test('anything but written-out flags is left to commander', () => {
-  for (const argv of [['-f'], ['--rol'], ['--role'], ['--write=1'], ['--help'], ['--']]) expect(scan(flags, argv)).toBeNull();
-  expect(scan(flags, ['a', '--label', '--x', '--label=y=z', '-', '--write'])).toEqual({ kind: 'scanned', given: new Map([['label', ['--x', 'y=z']], ['write', ['']]]), words: ['a', '-'] });
+  for (const argv of [['-f'], ['--rol'], ['--role'], ['--write=1'], ['--help'], ['--']])
+    expect(scan(flags, argv)).toBeNull();
+  expect(scan(flags, ['a', '--label', '--x', '--label=y=z', '-', '--write'])).toEqual({
+    kind: 'scanned',
+    given: new Map([
+      ['label', ['--x', 'y=z']],
+      ['write', ['']],
+    ]),
+    words: ['a', '-'],
+  });
 });

@@ -12,23 +12,59 @@ const iso = (ms: number): string => new Date(NOW + ms).toISOString();
 
 beforeEach(() => void vi.stubEnv('TZ', 'Asia/Kolkata'));
 
-const window = (id: string, usedPercent: number, resetsIn: number | null, more: Partial<MeterWindowStatus> = {}): MeterWindowStatus => {
+const window = (
+  id: string,
+  usedPercent: number,
+  resetsIn: number | null,
+  more: Partial<MeterWindowStatus> = {},
+): MeterWindowStatus => {
   const [kind = '', scope = null] = id.split(':');
   const { reserved = 0, settling = 0, estimated = 0 } = more;
-  return { id, kind: kind as MeterWindowStatus['kind'], scope, usedPercent, reserved, settling, estimated, effective: usedPercent + reserved + settling + estimated, resetsAt: resetsIn === null ? null : iso(resetsIn), ...more };
+  return {
+    id,
+    kind: kind as MeterWindowStatus['kind'],
+    scope,
+    usedPercent,
+    reserved,
+    settling,
+    estimated,
+    effective: usedPercent + reserved + settling + estimated,
+    resetsAt: resetsIn === null ? null : iso(resetsIn),
+    ...more,
+  };
 };
 
-function meter(account: 'codex' | 'claude', windows: MeterWindowStatus[], more: Omit<Partial<AccountMeter>, 'reading'> & { age?: number; reading?: Partial<NonNullable<AccountMeter['reading']>> | null } = {}): AccountMeter {
+function meter(
+  account: 'codex' | 'claude',
+  windows: MeterWindowStatus[],
+  more: Omit<Partial<AccountMeter>, 'reading'> & {
+    age?: number;
+    reading?: Partial<NonNullable<AccountMeter['reading']>> | null;
+  } = {},
+): AccountMeter {
   const { age = 12_000, reading, ...rest } = more;
   const source = account === 'codex' ? 'codex session log' : 'claude usage endpoint';
   return {
     account,
-    lanes: [{ id: account, vendor: account === 'codex' ? 'openai' : 'anthropic', kind: account, command: account, installed: true, endpoint: null, hold: null }],
+    lanes: [
+      {
+        id: account,
+        vendor: account === 'codex' ? 'openai' : 'anthropic',
+        kind: account,
+        command: account,
+        installed: true,
+        endpoint: null,
+        hold: null,
+      },
+    ],
     windows,
     inFlight: 0,
     paused: false,
     closed: null,
-    reading: reading === null ? null : { source, writtenAt: iso(-age), readAt: iso(-age), plan: null, reached: null, overage: null, ...reading },
+    reading:
+      reading === null
+        ? null
+        : { source, writtenAt: iso(-age), readAt: iso(-age), plan: null, reached: null, overage: null, ...reading },
     freshnessMs: account === 'codex' ? 10_000 : 45_000,
     lastRunEndedAt: null,
     dark: null,
@@ -36,15 +72,28 @@ function meter(account: 'codex' | 'claude', windows: MeterWindowStatus[], more: 
     ...rest,
   };
 }
-const data = (...accounts: AccountMeter[]): LimitsData => ({ node: 'box-1', writtenAt: iso(-1_000), pressure: { tight: 65, critical: 85, exhausted: 95 }, accounts });
-const good = meter('codex', [window('five_hour', 37, 2 * HOUR), window('weekly', 12, 98 * HOUR)], { age: 8_000, reading: { plan: 'pro' } });
+const data = (...accounts: AccountMeter[]): LimitsData => ({
+  node: 'box-1',
+  writtenAt: iso(-1_000),
+  pressure: { tight: 65, critical: 85, exhausted: 95 },
+  accounts,
+});
+const good = meter('codex', [window('five_hour', 37, 2 * HOUR), window('weekly', 12, 98 * HOUR)], {
+  age: 8_000,
+  reading: { plan: 'pro' },
+});
 
 /** Text and line, as a person and a status bar see them. */
-const shown = (given: LimitsData): string => [...limitsText(given, plain, NOW).slice(0, -2), '', limitsLine(given, plain, NOW)].join('\n');
+const shown = (given: LimitsData): string =>
+  [...limitsText(given, plain, NOW).slice(0, -2), '', limitsLine(given, plain, NOW)].join('\n');
 
 describe('cmo limits', () => {
   test('fresh: the binding window first, the vendor’s percent beside the effective one, and reset in local time and countdown', () => {
-    const claude = meter('claude', [window('weekly', 27, 100 * HOUR), window('five_hour', 64, 130 * MINUTE, { reserved: 3, settling: 1.25 })], { inFlight: 3, reading: { plan: 'max' } });
+    const claude = meter(
+      'claude',
+      [window('weekly', 27, 100 * HOUR), window('five_hour', 64, 130 * MINUTE, { reserved: 3, settling: 1.25 })],
+      { inFlight: 3, reading: { plan: 'max' } },
+    );
     expect(shown(data(good, claude))).toMatchInlineSnapshot(`
       "codex  ok  as of 8s ago, from codex session log, plan pro
          5-hour  ████······  37%    ok  resets 10:45 (in 2h 00m)
@@ -59,7 +108,8 @@ describe('cmo limits', () => {
   });
 
   test('stale: the number stays, labelled with its age', () => {
-    expect(shown(data(meter('codex', [window('five_hour', 37, 2 * HOUR)], { age: 25 * MINUTE })))).toMatchInlineSnapshot(`
+    expect(shown(data(meter('codex', [window('five_hour', 37, 2 * HOUR)], { age: 25 * MINUTE }))))
+      .toMatchInlineSnapshot(`
       "codex  ok  as of 25m 00s ago (stale), from codex session log
          5-hour  ████······  37%    ok  resets 10:45 (in 2h 00m)
 
@@ -68,7 +118,15 @@ describe('cmo limits', () => {
   });
 
   test('dark: the meter that can not be trusted comes first, with one sentence that says why and when it is asked again', () => {
-    const throttled = meter('claude', [window('five_hour', 40, HOUR)], { age: 31 * MINUTE, dark: { reason: 'throttled', detail: 'The usage endpoint throttles the meter; the account itself is not affected.', since: iso(-30 * MINUTE), nextTryAt: iso(2 * MINUTE) } });
+    const throttled = meter('claude', [window('five_hour', 40, HOUR)], {
+      age: 31 * MINUTE,
+      dark: {
+        reason: 'throttled',
+        detail: 'The usage endpoint throttles the meter; the account itself is not affected.',
+        since: iso(-30 * MINUTE),
+        nextTryAt: iso(2 * MINUTE),
+      },
+    });
     expect(shown(data(good, throttled))).toMatchInlineSnapshot(`
       "claude  ok  as of 31m 00s ago (stale), from claude usage endpoint
         no new numbers since 08:15 (30m 00s ago): The usage endpoint throttles the meter; the account itself is not affected. It is asked again at 08:47 (in 2m 00s).
@@ -83,7 +141,15 @@ describe('cmo limits', () => {
   });
 
   test('dark: without a reading nothing is guessed', () => {
-    const never = meter('codex', [], { reading: null, dark: { reason: 'no_sessions', detail: 'There is no session file yet: nothing has run on this login.', since: iso(-2 * MINUTE), nextTryAt: null } });
+    const never = meter('codex', [], {
+      reading: null,
+      dark: {
+        reason: 'no_sessions',
+        detail: 'There is no session file yet: nothing has run on this login.',
+        since: iso(-2 * MINUTE),
+        nextTryAt: null,
+      },
+    });
     expect(shown(data(meter('claude', [window('five_hour', 3, HOUR)]), never))).toMatchInlineSnapshot(`
       "codex  unknown
         the meter is dark since 08:43 (2m 00s ago), so few run at once: There is no session file yet: nothing has run on this login.
@@ -96,7 +162,9 @@ describe('cmo limits', () => {
   });
 
   test('dark: a reading older than an hour, although runs have ended since', () => {
-    expect(shown(data(meter('codex', [window('five_hour', 37, 2 * HOUR)], { age: 2 * HOUR, lastRunEndedAt: iso(-HOUR) })))).toMatchInlineSnapshot(`
+    expect(
+      shown(data(meter('codex', [window('five_hour', 37, 2 * HOUR)], { age: 2 * HOUR, lastRunEndedAt: iso(-HOUR) }))),
+    ).toMatchInlineSnapshot(`
       "codex  ok  as of 2h 00m ago (dark), from codex session log
         the meter is dark, so few run at once: runs have ended since it was read.
          5-hour  ████······  37%    ok  resets 10:45 (in 2h 00m)
@@ -106,8 +174,14 @@ describe('cmo limits', () => {
   });
 
   test('expired token: nothing is started, and it says what was tried', () => {
-    const claude = meter('claude', [window('five_hour', 40, HOUR)], { age: 20 * MINUTE, dark: { reason: 'repair_failed', detail: 'x', since: iso(-MINUTE), nextTryAt: null } });
-    claude.lanes = claude.lanes.map((lane) => ({ ...lane, hold: "the login has lapsed and could not be renewed: claude is not on the daemon's PATH" }));
+    const claude = meter('claude', [window('five_hour', 40, HOUR)], {
+      age: 20 * MINUTE,
+      dark: { reason: 'repair_failed', detail: 'x', since: iso(-MINUTE), nextTryAt: null },
+    });
+    claude.lanes = claude.lanes.map((lane) => ({
+      ...lane,
+      hold: "the login has lapsed and could not be renewed: claude is not on the daemon's PATH",
+    }));
     expect(shown(data(good, claude))).toMatchInlineSnapshot(`
       "claude  closed  as of 20m 00s ago (stale), from claude usage endpoint
         nothing is started: the login has lapsed and could not be renewed: claude is not on the daemon's PATH.
@@ -132,7 +206,9 @@ describe('cmo limits', () => {
 
   test('both exhausted: until when', () => {
     const codex = meter('codex', [window('five_hour', 96, HOUR), window('weekly', 50, 90 * HOUR)], { age: 5_000 });
-    const claude = meter('claude', [window('five_hour', 12, HOUR)], { closed: { until: iso(3 * HOUR), reason: 'usage_limit' } });
+    const claude = meter('claude', [window('five_hour', 12, HOUR)], {
+      closed: { until: iso(3 * HOUR), reason: 'usage_limit' },
+    });
     expect(shown(data(codex, claude))).toMatchInlineSnapshot(`
       "codex  exhausted  as of 5s ago, from codex session log
          5-hour  ██████████  96%    exhausted  resets 09:45 (in 1h 00m)
@@ -146,7 +222,17 @@ describe('cmo limits', () => {
   });
 
   test('a window of some models that is full comes first, and does not close the account', () => {
-    expect(shown(data(meter('claude', [window('five_hour', 30, HOUR), window('weekly', 60, 90 * HOUR), window('weekly:opus', 97, 90 * HOUR)])))).toMatchInlineSnapshot(`
+    expect(
+      shown(
+        data(
+          meter('claude', [
+            window('five_hour', 30, HOUR),
+            window('weekly', 60, 90 * HOUR),
+            window('weekly:opus', 97, 90 * HOUR),
+          ]),
+        ),
+      ),
+    ).toMatchInlineSnapshot(`
       "claude  ok  as of 12s ago, from claude usage endpoint
          weekly of opus  ██████████  97%    exhausted  resets 2026-11-24 02:45 (in 3d 18h)
          weekly          ██████····  60%    ok         resets 2026-11-24 02:45 (in 3d 18h)
@@ -157,8 +243,17 @@ describe('cmo limits', () => {
   });
 
   test('credits are shown apart and are no room', () => {
-    const codex = meter('codex', [window('five_hour', 96, HOUR)], { reading: { plan: 'plus', overage: { enabled: true, inUse: null, unlimited: false, balance: '9.50', usedPercent: null } } });
-    const claude = meter('claude', [window('five_hour', 20, HOUR)], { reading: { overage: { enabled: true, inUse: true, unlimited: false, balance: '1250 of 5000 cents', usedPercent: 25 } } });
+    const codex = meter('codex', [window('five_hour', 96, HOUR)], {
+      reading: {
+        plan: 'plus',
+        overage: { enabled: true, inUse: null, unlimited: false, balance: '9.50', usedPercent: null },
+      },
+    });
+    const claude = meter('claude', [window('five_hour', 20, HOUR)], {
+      reading: {
+        overage: { enabled: true, inUse: true, unlimited: false, balance: '1250 of 5000 cents', usedPercent: 25 },
+      },
+    });
     expect(shown(data(codex, claude))).toMatchInlineSnapshot(`
       "codex  exhausted  as of 12s ago (stale), from codex session log, plan plus
          5-hour  ██████████  96%    exhausted  resets 09:45 (in 1h 00m)
@@ -173,9 +268,21 @@ describe('cmo limits', () => {
   });
 
   test('what the vendor says outranks its percents, and what else stands in the way is told', () => {
-    const codex = meter('codex', [window('five_hour', 40, HOUR)], { paused: true, reading: { reached: { flag: 'rate_limit_reached', resetsAt: iso(HOUR) } } });
-    const claude = meter('claude', [window('five_hour', 20, -MINUTE, { settling: 2 })], { costs: [{ lane: 'claude', tier: 'frontier', window: 'five_hour', points: 2.14, measured: 12 }, { lane: 'claude', tier: 'frontier', window: 'weekly', points: 0.4, measured: 11 }, { lane: 'claude', tier: 'fast', window: 'five_hour', points: 1, measured: 0 }] });
-    claude.lanes = [...claude.lanes.map((lane) => ({ ...lane, installed: false, endpoint: '127.0.0.1:9' })), { ...(claude.lanes[0] as AccountMeter['lanes'][number]), id: 'claude-2' }];
+    const codex = meter('codex', [window('five_hour', 40, HOUR)], {
+      paused: true,
+      reading: { reached: { flag: 'rate_limit_reached', resetsAt: iso(HOUR) } },
+    });
+    const claude = meter('claude', [window('five_hour', 20, -MINUTE, { settling: 2 })], {
+      costs: [
+        { lane: 'claude', tier: 'frontier', window: 'five_hour', points: 2.14, measured: 12 },
+        { lane: 'claude', tier: 'frontier', window: 'weekly', points: 0.4, measured: 11 },
+        { lane: 'claude', tier: 'fast', window: 'five_hour', points: 1, measured: 0 },
+      ],
+    });
+    claude.lanes = [
+      ...claude.lanes.map((lane) => ({ ...lane, installed: false, endpoint: '127.0.0.1:9' })),
+      { ...(claude.lanes[0] as AccountMeter['lanes'][number]), id: 'claude-2' },
+    ];
     expect(shown(data(codex, claude))).toMatchInlineSnapshot(`
       "codex  closed  as of 12s ago (stale), from codex session log, paused, the vendor says it is used up (rate_limit_reached) until 09:45 (in 1h 00m)
          5-hour  ████······  40%    ok  resets 09:45 (in 1h 00m)
@@ -189,7 +296,9 @@ describe('cmo limits', () => {
   });
 
   test('a picture from a daemon that has gone says how old it is; too old a one is unknown', () => {
-    expect(limitsText({ ...data(good), writtenAt: iso(-10 * MINUTE) }, plain, NOW)[0]).toBe('what a daemon wrote 10m 00s ago, on box-1; `cmo limits --refresh` asks anew');
+    expect(limitsText({ ...data(good), writtenAt: iso(-10 * MINUTE) }, plain, NOW)[0]).toBe(
+      'what a daemon wrote 10m 00s ago, on box-1; `cmo limits --refresh` asks anew',
+    );
     const ancient = { ...data(good), writtenAt: iso(-2 * HOUR) };
     expect(limitsText(ancient, plain, NOW).slice(0, 3).join('\n')).toMatchInlineSnapshot(`
       "what a daemon wrote 2h 00m ago, on box-1: too old to go by, so everything counts as unknown; \`cmo limits --refresh\` asks anew
@@ -208,12 +317,46 @@ describe('cmo limits', () => {
 
 describe('cmo limits --json', () => {
   test('has the older tool’s names per lane, and all that is known under accounts', () => {
-    const json = limitsJson(data(good, meter('claude', [window('five_hour', 64, HOUR, { reserved: 3 }), window('weekly:opus', 97, HOUR)], { inFlight: 2, dark: { reason: 'throttled', detail: 'later', since: iso(0), nextTryAt: null } })), NOW);
+    const json = limitsJson(
+      data(
+        good,
+        meter('claude', [window('five_hour', 64, HOUR, { reserved: 3 }), window('weekly:opus', 97, HOUR)], {
+          inFlight: 2,
+          dark: { reason: 'throttled', detail: 'later', since: iso(0), nextTryAt: null },
+        }),
+      ),
+      NOW,
+    );
     expect(json).toMatchObject({
       schema: 'cmo.limits/1',
       ok: true,
-      codex: { provider: 'codex', available: true, worstPercent: 37, worstWindow: 'five_hour', nextResetAt: iso(2 * HOUR), hardBlocked: false, plan: 'pro', source: 'codex session log', checkedAt: iso(-8_000), installed: true, inFlightAgents: 0, committedPoints: 0, state: 'ok', meter: 'fresh', ageSeconds: 8 },
-      claude: { worstPercent: 67, reportedPercent: 64, committedPoints: 3, error: 'later', windows: [{ key: 'weekly:opus', label: 'weekly of opus', percentUsed: 97, scope: 'opus' }, { key: 'five_hour', label: '5-hour', percentUsed: 67, reportedPercent: 64, reserved: 3 }] },
+      codex: {
+        provider: 'codex',
+        available: true,
+        worstPercent: 37,
+        worstWindow: 'five_hour',
+        nextResetAt: iso(2 * HOUR),
+        hardBlocked: false,
+        plan: 'pro',
+        source: 'codex session log',
+        checkedAt: iso(-8_000),
+        installed: true,
+        inFlightAgents: 0,
+        committedPoints: 0,
+        state: 'ok',
+        meter: 'fresh',
+        ageSeconds: 8,
+      },
+      claude: {
+        worstPercent: 67,
+        reportedPercent: 64,
+        committedPoints: 3,
+        error: 'later',
+        windows: [
+          { key: 'weekly:opus', label: 'weekly of opus', percentUsed: 97, scope: 'opus' },
+          { key: 'five_hour', label: '5-hour', percentUsed: 67, reportedPercent: 64, reserved: 3 },
+        ],
+      },
       inFlight: { codex: 0, claude: 2 },
       fleet: false,
     });

@@ -6,7 +6,8 @@ import { envelope } from '../support/fake-daemon.js';
 
 type ForPeople = Parameters<typeof progress>[0];
 
-const queued = (why: string): Envelope => envelope('d-01JE0000000000000000000001', { state: 'queued', waiting: { for: 'slot', why, until: null } });
+const queued = (why: string): Envelope =>
+  envelope('d-01JE0000000000000000000001', { state: 'queued', waiting: { for: 'slot', why, until: null } });
 
 test('where nobody watches only a wait that lasts is told, once for each reason', () => {
   const notes: string[] = [];
@@ -26,5 +27,8 @@ test('where nobody watches only a wait that lasts is told, once for each reason'
   at(70, queued('lane codex is paused: mine'));
   at(130, queued('lane codex is paused: mine'));
   at(190, queued('every slot of codex is taken'));
-  expect(notes).toEqual(['cmo: d-01JE0000000000000000000001 waiting-slot: lane codex is paused: mine', 'cmo: d-01JE0000000000000000000001 waiting-slot: every slot of codex is taken']);
+  expect(notes).toEqual([
+    'cmo: d-01JE0000000000000000000001 waiting-slot: lane codex is paused: mine',
+    'cmo: d-01JE0000000000000000000001 waiting-slot: every slot of codex is taken',
+  ]);
 });

@@ -15,7 +15,17 @@ const status: StatusData = {
   startedAt: '2026-11-30T02:00:00Z',
   running: 2,
   redis: { private: true, address: '/s/redis.sock', pid: 41, version: '7.0.15', warnings: ['appendonly is off'] },
-  counts: { queued: 3, running: 2, retrying: 0, succeeded: 10, failed: 1, cancelled: 0, timed_out: 0, deferred: 0, expired: 0 },
+  counts: {
+    queued: 3,
+    running: 2,
+    retrying: 0,
+    succeeded: 10,
+    failed: 1,
+    cancelled: 0,
+    timed_out: 0,
+    deferred: 0,
+    expired: 0,
+  },
   lanes: [
     {
       id: 'codex',
@@ -29,12 +39,54 @@ const status: StatusData = {
       paused: false,
       reading: { source: 'codex session log', writtenAt: '2026-11-30T02:59:48Z' },
       windows: [
-        { id: 'five_hour', kind: 'five_hour', usedPercent: 12, reserved: 1, settling: 0.5, estimated: 0, effective: 13.5, resetsAt: '2026-11-30T05:15:00Z' },
-        { id: 'weekly', kind: 'weekly', usedPercent: 90, reserved: 0, settling: 0, estimated: 0, effective: 90, resetsAt: null },
+        {
+          id: 'five_hour',
+          kind: 'five_hour',
+          usedPercent: 12,
+          reserved: 1,
+          settling: 0.5,
+          estimated: 0,
+          effective: 13.5,
+          resetsAt: '2026-11-30T05:15:00Z',
+        },
+        {
+          id: 'weekly',
+          kind: 'weekly',
+          usedPercent: 90,
+          reserved: 0,
+          settling: 0,
+          estimated: 0,
+          effective: 90,
+          resetsAt: null,
+        },
       ],
     },
-    { id: 'claude', vendor: 'anthropic', account: 'claude', command: 'claude', installed: true, endpoint: '127.0.0.1:9', inFlight: 0, closed: { until: '2026-11-30T03:20:00Z', reason: 'usage_limit' }, paused: false, reading: null, windows: [] },
-    { id: 'third', vendor: 'anthropic', account: 'claude', command: 'claude3', installed: false, endpoint: null, inFlight: 0, closed: null, paused: false, reading: null, windows: [] },
+    {
+      id: 'claude',
+      vendor: 'anthropic',
+      account: 'claude',
+      command: 'claude',
+      installed: true,
+      endpoint: '127.0.0.1:9',
+      inFlight: 0,
+      closed: { until: '2026-11-30T03:20:00Z', reason: 'usage_limit' },
+      paused: false,
+      reading: null,
+      windows: [],
+    },
+    {
+      id: 'third',
+      vendor: 'anthropic',
+      account: 'claude',
+      command: 'claude3',
+      installed: false,
+      endpoint: null,
+      inFlight: 0,
+      closed: null,
+      paused: false,
+      reading: null,
+      windows: [],
+    },
   ],
   control: { pauses: [], drains: [], slots: [] },
 };
@@ -56,9 +108,15 @@ test('status tells the binding window first, the vendor’s numbers with their a
 test('status says what persons have paused, drained and set, each with its reason', () => {
   const since = NOW - 600_000;
   const control: StatusData['control'] = {
-    pauses: [{ lane: 'codex', reason: 'I need it', since, until: Date.parse('2026-11-30T09:00:00Z') }, { lane: null, reason: 'moving', since, until: null }],
+    pauses: [
+      { lane: 'codex', reason: 'I need it', since, until: Date.parse('2026-11-30T09:00:00Z') },
+      { lane: null, reason: 'moving', since, until: null },
+    ],
     drains: [{ node: 'box-1', reason: 'a new disk', since }],
-    slots: [{ of: 'account', name: 'codex', atOnce: 3 }, { of: 'dark', name: '', atOnce: 1 }],
+    slots: [
+      { of: 'account', name: 'codex', atOnce: 3 },
+      { of: 'dark', name: '', atOnce: 1 },
+    ],
   };
   const text = statusText({ ...status, control }, pc.createColors(false), NOW).join('\n');
   expect(text).toMatch(/^paused {3}lane codex, until .*09:00.*: I need it \(for 10m 00s\)$/m);

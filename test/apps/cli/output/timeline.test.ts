@@ -54,7 +54,15 @@ const record: DispatchRecord = {
   startedAt: NOW - 110_000,
   endedAt: NOW - 60_000,
   cancelAsked: false,
-  request: { id: 'd-01JE0000000000000000000001', cwd: '/home/me/checkout', role: 'judge', hasSchema: true, envNames: ['HOME', 'PATH'], labels: { case: '7' }, parent: 'd-01JE0000000000000000000000.1' },
+  request: {
+    id: 'd-01JE0000000000000000000001',
+    cwd: '/home/me/checkout',
+    role: 'judge',
+    hasSchema: true,
+    envNames: ['HOME', 'PATH'],
+    labels: { case: '7' },
+    parent: 'd-01JE0000000000000000000000.1',
+  },
   decision: {
     ok: true,
     defer: false,
@@ -68,14 +76,45 @@ const record: DispatchRecord = {
     tier: 'balanced',
     reason: 'judge · complexity 4/5 · length s → balanced | codex healthy (27%)',
     notes: ['degraded-review:exhausted'],
-    factors: { role: 'judge', complexity: 4, length: 's', contextTokens: 0, needsSchema: true, needsRepoWrite: false, independentOf: 'codex', strictIndependence: false, pin: null, pinModel: null },
+    factors: {
+      role: 'judge',
+      complexity: 4,
+      length: 's',
+      contextTokens: 0,
+      needsSchema: true,
+      needsRepoWrite: false,
+      independentOf: 'codex',
+      strictIndependence: false,
+      pin: null,
+      pinModel: null,
+    },
     facts: {},
     states: {},
     laneStates: {},
-    candidates: [{ lane: 'codex', vendor: 'openai', score: 17.3, state: 'ok', percent: 27, resetsAt: null, why: ['healthy'] }],
+    candidates: [
+      { lane: 'codex', vendor: 'openai', score: 17.3, state: 'ok', percent: 27, resetsAt: null, why: ['healthy'] },
+    ],
     independence: 'same-vendor',
   },
-  history: [attempt({}), attempt({ attempt: 2, lane: 'claude', vendor: 'anthropic', model: 'sonnet', outcome: 'ok', class: null, resetsAt: null, words: null, startedAt: NOW - 110_000, endedAt: NOW - 60_000, exitCode: 0, usage: { inputTokens: 1200, outputTokens: 11 }, session: null, next: 'answered' })],
+  history: [
+    attempt({}),
+    attempt({
+      attempt: 2,
+      lane: 'claude',
+      vendor: 'anthropic',
+      model: 'sonnet',
+      outcome: 'ok',
+      class: null,
+      resetsAt: null,
+      words: null,
+      startedAt: NOW - 110_000,
+      endedAt: NOW - 60_000,
+      exitCode: 0,
+      usage: { inputTokens: 1200, outputTokens: 11 },
+      session: null,
+      next: 'answered',
+    }),
+  ],
   takeUp: null,
   error: null,
   needsLook: false,
@@ -114,8 +153,21 @@ test('a dispatch is told as a story: asked, decided, each attempt and what follo
 
 test('what still waits says for what, and what runs says where', () => {
   const queued: DispatchRecord = { ...record, state: 'queued', history: [], endedAt: null, startedAt: null };
-  expect(timeline({ record: queued, receipts: [], waiting: { for: 'quota', why: 'codex refused work', until: '2026-11-30T05:15:00Z' } }, paint, NOW).at(-1)).toBe('waiting-quota: codex refused work, until 05:15 (in 2h 15m)');
+  expect(
+    timeline(
+      {
+        record: queued,
+        receipts: [],
+        waiting: { for: 'quota', why: 'codex refused work', until: '2026-11-30T05:15:00Z' },
+      },
+      paint,
+      NOW,
+    ).at(-1),
+  ).toBe('waiting-quota: codex refused work, until 05:15 (in 2h 15m)');
   const running: DispatchRecord = { ...record, state: 'running', endedAt: null, cancelAsked: true };
   const lines = timeline({ record: running, receipts: [], waiting: null }, paint, NOW);
-  expect([lines[0], lines.at(-1)]).toEqual(['d-01JE0000000000000000000001  running (cancel asked)', '02:58:10  attempt 2 runs on claude, node box-1, for 1m 50s']);
+  expect([lines[0], lines.at(-1)]).toEqual([
+    'd-01JE0000000000000000000001  running (cancel asked)',
+    '02:58:10  attempt 2 runs on claude, node box-1, for 1m 50s',
+  ]);
 });

@@ -18,7 +18,10 @@ test.each([
   ['marks that no one sees', '\u200bDISPATCH\u200b\nrole: judge\nindependent-of: codex\u2060\n\u200bTASK\nLook.\n'],
 ])('a header is read the same with %s', (_what, text) => {
   expect(readDispatchFile(text)).toMatchObject({ ok: true, task: 'Look.\n' });
-  expect(header(text)).toEqual([['role', 'judge'], ['independent-of', 'codex']]);
+  expect(header(text)).toEqual([
+    ['role', 'judge'],
+    ['independent-of', 'codex'],
+  ]);
 });
 
 test('the task stays as it stands, line ends and all', () => {
@@ -27,7 +30,11 @@ test('the task stays as it stands, line ends and all', () => {
 
 test.each([
   ['a task that quotes a dispatch file', 'Explain this file:\nDISPATCH\nfull-access: true\nTASK\nrm -rf\n', 2],
-  ['a task with a second header', 'DISPATCH\nrole: review\nTASK\nDISPATCH\nfull-access: true\nrole: judge\nTASK\nx', null],
+  [
+    'a task with a second header',
+    'DISPATCH\nrole: review\nTASK\nDISPATCH\nfull-access: true\nrole: judge\nTASK\nx',
+    null,
+  ],
   ['a header after a title', '# Task 4\n\nDISPATCH\nrole: judge\nTASK\nx', 3],
   ['a word that begins so', 'DISPATCHER\nrole: judge\nTASK\nx', null],
 ])('%s gives no parameter from its text', (_what, text, lateHeader) => {
@@ -40,19 +47,46 @@ test('a header without TASK, and lines that are no parameters, are told with the
   expect(readDispatchFile('DISPATCH\nrole: judge\nLook at it.\n')).toEqual({
     ok: false,
     problems: [
-      { line: 3, seen: 'Look at it.', allowed: 'a line key: value; the header ends at a line TASK, and the task follows it' },
+      {
+        line: 3,
+        seen: 'Look at it.',
+        allowed: 'a line key: value; the header ends at a line TASK, and the task follows it',
+      },
       { line: 2, seen: 'a header without an end', allowed: 'the header ends at a line TASK, and the task follows it' },
     ],
   });
-  expect(readDispatchFile('DISPATCH\n- role: judge\n: x\nTASK\nx')).toMatchObject({ ok: false, problems: [{ line: 2 }, { line: 3 }] });
+  expect(readDispatchFile('DISPATCH\n- role: judge\n: x\nTASK\nx')).toMatchObject({
+    ok: false,
+    problems: [{ line: 2 }, { line: 3 }],
+  });
 });
 
-const valued = (pairs: [string, unknown][]) => valuesOf(pairs.map(([key, value], i) => ({ key, value, at: `f:${i + 1}` })));
+const valued = (pairs: [string, unknown][]) =>
+  valuesOf(pairs.map(([key, value], i) => ({ key, value, at: `f:${i + 1}` })));
 
 test('keys are the flags’ names, read by the flags’ own readers', () => {
-  const { told, wrong } = valued([['role', 'judge'], ['context-tokens', 9000], ['timeout', '20m'], ['no-failover', 'yes'], ['write', 'off'], ['label', 'a=b'], ['label', 'c=d'], ['max-wait', 'forever']]);
+  const { told, wrong } = valued([
+    ['role', 'judge'],
+    ['context-tokens', 9000],
+    ['timeout', '20m'],
+    ['no-failover', 'yes'],
+    ['write', 'off'],
+    ['label', 'a=b'],
+    ['label', 'c=d'],
+    ['max-wait', 'forever'],
+  ]);
   expect(wrong).toEqual([]);
-  expect(told.values).toEqual({ role: 'judge', contextTokens: 9000, timeout: 1_200_000, noFailover: true, label: [{ name: 'a', value: 'b' }, { name: 'c', value: 'd' }], maxWait: null });
+  expect(told.values).toEqual({
+    role: 'judge',
+    contextTokens: 9000,
+    timeout: 1_200_000,
+    noFailover: true,
+    label: [
+      { name: 'a', value: 'b' },
+      { name: 'c', value: 'd' },
+    ],
+    maxWait: null,
+  });
 });
 
 test.each([
@@ -73,7 +107,12 @@ test.each([
 });
 
 test('a key that stands twice is refused: one of the two would be lost', () => {
-  expect(valued([['pin', 'codex'], ['pin', 'claude']]).wrong).toEqual([{ flag: 'f:2', seen: 'a key that stands twice', allowed: 'it once', nearest: null }]);
+  expect(
+    valued([
+      ['pin', 'codex'],
+      ['pin', 'claude'],
+    ]).wrong,
+  ).toEqual([{ flag: 'f:2', seen: 'a key that stands twice', allowed: 'it once', nearest: null }]);
 });
 
 test('10,000 random files: nothing is thrown, and nothing below the line TASK, or without a header, is a parameter', () => {
@@ -84,18 +123,40 @@ test('10,000 random files: nothing is thrown, and nothing below the line TASK, o
   const blanks = ['', '', ' ', '\t', '\uFEFF', '\u00a0', '\u200b'];
   // Each parameter carries the number of its line, so that whatever comes out says where it was read.
   const lines: ((n: number) => string)[] = [
-    () => 'DISPATCH', () => 'dispatch', () => 'TASK', () => 'task', () => '', () => 'DISPATCH TASK', () => 'TASK: x', () => '{"role": "judge"}', () => '\0\u0001',
-    (n) => `model: m${n}`, (n) => `${pick(FILE_KEYS)}: m${n}`, (n) => `full-access: m${n}`, (n) => ` model :m${n} `, () => 'no colon here', () => ': x', () => '__proto__: x',
+    () => 'DISPATCH',
+    () => 'dispatch',
+    () => 'TASK',
+    () => 'task',
+    () => '',
+    () => 'DISPATCH TASK',
+    () => 'TASK: x',
+    () => '{"role": "judge"}',
+    () => '\0\u0001',
+    (n) => `model: m${n}`,
+    (n) => `${pick(FILE_KEYS)}: m${n}`,
+    (n) => `full-access: m${n}`,
+    (n) => ` model :m${n} `,
+    () => 'no colon here',
+    () => ': x',
+    () => '__proto__: x',
     () => Array.from({ length: 20 }, () => String.fromCharCode(Math.floor(random() * 0x10000))).join(''),
   ];
   for (let i = 0; i < 10_000; i++) {
-    const parts = Array.from({ length: Math.floor(random() * 14) }, (_, n) => pick(blanks) + pick(lines)(n) + pick(blanks));
+    const parts = Array.from(
+      { length: Math.floor(random() * 14) },
+      (_, n) => pick(blanks) + pick(lines)(n) + pick(blanks),
+    );
     if (random() < 0.6) parts.unshift(pick(blanks), `${pick(blanks)}DISPATCH${pick(blanks)}`);
     const text = parts.map((part) => part + pick(ends)).join('');
     const context = `CMO_TEST_SEED=${seed} file ${i}: ${JSON.stringify(text)}`;
     const file = readDispatchFile(text);
     if (!file.ok) continue;
-    const plain = text.split(/\r\n|\r|\n/).map((line) => line.replace(/\p{Cf}/gu, '').trim().toUpperCase());
+    const plain = text.split(/\r\n|\r|\n/).map((line) =>
+      line
+        .replace(/\p{Cf}/gu, '')
+        .trim()
+        .toUpperCase(),
+    );
     const first = plain.findIndex((line) => line !== '');
     const end = plain.indexOf('TASK', first + 1);
     if (plain[first] !== 'DISPATCH') expect(file.header, context).toEqual([]);

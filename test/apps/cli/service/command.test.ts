@@ -43,18 +43,46 @@ async function rebootRows(): Promise<{ status: string; seen: string; fix: string
   return (JSON.parse(stdout) as { data: { rows: { status: string; seen: string; fix: string | null }[] } }).data.rows;
 }
 
-const changes = (): string[] => tools.calls().filter((call) => !/ (show|is-enabled|is-active|show-user|-l)\b/.test(call));
+const changes = (): string[] =>
+  tools.calls().filter((call) => !/ (show|is-enabled|is-active|show-user|-l)\b/.test(call));
 
 test('installed by systemd: the unit names this program, node and state folder, is enabled and started, and all is well', async () => {
-  expect(await service('status')).toMatchObject({ service: { kind: null, problems: [{ what: 'no service is installed', fix: '`cmo service install`' }] }, files: [], commands: [] });
+  expect(await service('status')).toMatchObject({
+    service: { kind: null, problems: [{ what: 'no service is installed', fix: '`cmo service install`' }] },
+    files: [],
+    commands: [],
+  });
   const data = await service('install');
-  expect(data).toMatchObject({ did: 'install', dryRun: false, files: [{ path: unit }], commands: ['systemctl --user daemon-reload', 'systemctl --user enable --now cmo.service'], notes: [] });
-  expect(data.service).toEqual({ kind: 'systemd', file: unit, node: process.execPath, program: PROGRAM, state: box.stateDir, enabled: true, running: true, linger: true, problems: [] });
+  expect(data).toMatchObject({
+    did: 'install',
+    dryRun: false,
+    files: [{ path: unit }],
+    commands: ['systemctl --user daemon-reload', 'systemctl --user enable --now cmo.service'],
+    notes: [],
+  });
+  expect(data.service).toEqual({
+    kind: 'systemd',
+    file: unit,
+    node: process.execPath,
+    program: PROGRAM,
+    state: box.stateDir,
+    enabled: true,
+    running: true,
+    linger: true,
+    problems: [],
+  });
   expect(changes()).toEqual(data.commands);
   const { command, environment } = unitOf(readFileSync(unit, 'utf8'));
   expect([command[0], command.slice(-4)]).toEqual([process.execPath, [PROGRAM, '--state', box.stateDir, '--service']]);
-  expect(environment).toMatchObject({ PATH: [...new Set(box.env['PATH']?.split(':'))].join(':'), HOME: box.env['HOME'], CMO_STATE_DIR: box.stateDir, CMO_CONFIG_DIR: box.env['CMO_CONFIG_DIR'] });
-  expect(await rebootRows()).toMatchObject([{ status: 'ok', seen: `queued work goes on by itself after a reboot: systemd, ${unit}` }]);
+  expect(environment).toMatchObject({
+    PATH: [...new Set(box.env['PATH']?.split(':'))].join(':'),
+    HOME: box.env['HOME'],
+    CMO_STATE_DIR: box.stateDir,
+    CMO_CONFIG_DIR: box.env['CMO_CONFIG_DIR'],
+  });
+  expect(await rebootRows()).toMatchObject([
+    { status: 'ok', seen: `queued work goes on by itself after a reboot: systemd, ${unit}` },
+  ]);
 });
 
 test('installed again it changes nothing; from a shell with another PATH it is brought up to date and restarted', async () => {
@@ -89,8 +117,13 @@ test('uninstalled it is gone, and nothing else is', async () => {
 test('a unit of that name that is none of ours is neither replaced nor removed', async () => {
   mkdirSync(dirname(unit), { recursive: true });
   writeFileSync(unit, '[Service]\nExecStart=/bin/true\n');
-  expect(await refused('install')).toMatchObject({ code: 'CMO_E_SERVICE', message: `${unit} is there and is none of ours` });
-  expect(await service('status')).toMatchObject({ service: { kind: 'systemd', program: null, problems: [{ what: `${unit} is there and is none of ours` }] } });
+  expect(await refused('install')).toMatchObject({
+    code: 'CMO_E_SERVICE',
+    message: `${unit} is there and is none of ours`,
+  });
+  expect(await service('status')).toMatchObject({
+    service: { kind: 'systemd', program: null, problems: [{ what: `${unit} is there and is none of ours` }] },
+  });
   await service('uninstall');
   expect(readFileSync(unit, 'utf8')).toBe('[Service]\nExecStart=/bin/true\n');
   expect(changes()).toEqual([]);
@@ -100,7 +133,15 @@ test('without linger it says what that costs and what to type, and never types i
   tools.set('linger', false);
   const data = await service('install');
   const { username } = userInfo();
-  expect(data.service).toMatchObject({ linger: false, problems: [{ what: expect.stringContaining('last logout, agents too') as string, fix: `\`loginctl enable-linger ${username}\`` }] });
+  expect(data.service).toMatchObject({
+    linger: false,
+    problems: [
+      {
+        what: expect.stringContaining('last logout, agents too') as string,
+        fix: `\`loginctl enable-linger ${username}\``,
+      },
+    ],
+  });
   expect(tools.calls().join('\n')).not.toContain('enable-linger');
   expect(await rebootRows()).toMatchObject([{ status: 'warn', fix: `\`loginctl enable-linger ${username}\`` }]);
   const { stdout } = await box.cmo(['service', 'status']);
@@ -109,14 +150,28 @@ test('without linger it says what that costs and what to type, and never types i
 });
 
 test.each([
-  ['a program that is gone', (text: string) => text.replaceAll(PROGRAM, '/gone/daemon.mjs'), '/gone/daemon.mjs, which is gone'],
-  ['another program', (text: string) => text.replaceAll(PROGRAM, PROGRAM.replace('daemon.mjs', 'supervisor.mjs')), 'supervisor.mjs; this is'],
-  ['a node that is gone', (text: string) => text.replace(`ExecStart="${process.execPath}"`, 'ExecStart="/gone/node"'), '/gone/node, which is gone'],
+  [
+    'a program that is gone',
+    (text: string) => text.replaceAll(PROGRAM, '/gone/daemon.mjs'),
+    '/gone/daemon.mjs, which is gone',
+  ],
+  [
+    'another program',
+    (text: string) => text.replaceAll(PROGRAM, PROGRAM.replace('daemon.mjs', 'supervisor.mjs')),
+    'supervisor.mjs; this is',
+  ],
+  [
+    'a node that is gone',
+    (text: string) => text.replace(`ExecStart="${process.execPath}"`, 'ExecStart="/gone/node"'),
+    '/gone/node, which is gone',
+  ],
   ['another state folder', (text: string) => text.replaceAll(box.stateDir, '/other'), 'for the state folder /other'],
 ])('a unit that names %s is told of, with what to type', async (_what, change, seen) => {
   await service('install');
   writeFileSync(unit, change(readFileSync(unit, 'utf8')));
-  expect((await service('status')).service.problems).toEqual([{ what: expect.stringContaining(seen) as string, fix: expect.stringContaining('`cmo service install`') as string }]);
+  expect((await service('status')).service.problems).toEqual([
+    { what: expect.stringContaining(seen) as string, fix: expect.stringContaining('`cmo service install`') as string },
+  ]);
   expect(await rebootRows()).toMatchObject([{ status: 'warn', seen: expect.stringContaining(seen) as string }]);
   expect((await service('install')).service.problems).toEqual([]);
 });
@@ -124,7 +179,10 @@ test.each([
 test('one that is not enabled is told of', async () => {
   await service('install');
   tools.set('enabled', false);
-  expect((await service('status')).service).toMatchObject({ enabled: false, problems: [{ what: 'it is not enabled' }] });
+  expect((await service('status')).service).toMatchObject({
+    enabled: false,
+    problems: [{ what: 'it is not enabled' }],
+  });
 });
 
 test('where systemd can not be reached it says so and takes cron; the table is kept to its last byte', async () => {
@@ -132,7 +190,9 @@ test('where systemd can not be reached it says so and takes cron; the table is k
   const table = Buffer.from([...Buffer.from('# mine\nMAILTO=me\n'), 0xe9, 0xff, ...Buffer.from(' 1 * * * x % y')]);
   tools.setTable(table);
   const data = await service('install');
-  expect(data.notes[0]).toBe("not by systemd: your own manager can't be reached (Failed to connect to bus: No medium found)");
+  expect(data.notes[0]).toBe(
+    "not by systemd: your own manager can't be reached (Failed to connect to bus: No medium found)",
+  );
   expect(data.service).toMatchObject({ kind: 'cron', file: script, enabled: true, program: PROGRAM, problems: [] });
   expect(statSync(script).mode & 0o777).toBe(0o700);
   const line = `@reboot /bin/sh '${script}' # cmo service\n`;
@@ -164,7 +224,10 @@ test('a table of cron that can not be read is not replaced', async () => {
   tools.setTable('0 1 * * * backup\n');
   tools.set('no-crontab', true);
   const error = await refused('install', '--by', 'cron');
-  expect(error).toMatchObject({ code: 'CMO_E_SERVICE', details: [expect.stringContaining('not allowed to use this program') as string] });
+  expect(error).toMatchObject({
+    code: 'CMO_E_SERVICE',
+    details: [expect.stringContaining('not allowed to use this program') as string],
+  });
   expect(tools.table()?.toString()).toBe('0 1 * * * backup\n');
   expect(existsSync(script)).toBe(false);
 });
@@ -181,7 +244,12 @@ test('where nothing can run it, the refusal has the command for whatever can, an
 
 test('a dry run shows the file and the commands, and changes nothing', async () => {
   const data = await service('install', '--dry-run');
-  expect(data).toMatchObject({ dryRun: true, service: { kind: null }, files: [{ path: unit }], commands: ['systemctl --user daemon-reload', 'systemctl --user enable --now cmo.service'] });
+  expect(data).toMatchObject({
+    dryRun: true,
+    service: { kind: null },
+    files: [{ path: unit }],
+    commands: ['systemctl --user daemon-reload', 'systemctl --user enable --now cmo.service'],
+  });
   expect(unitOf(data.files[0]?.text ?? '').command).toContain(PROGRAM);
   const { stdout } = await box.cmo(['service', 'install', '--dry-run']);
   expect(stdout).toContain(`would write ${unit}:`);
@@ -200,7 +268,9 @@ test('no key, token or password of the shell is in what it writes', async () => 
   expect(code).toBe(0);
   expect(`${readFileSync(unit, 'utf8')}${stdout}${stderr}`).not.toContain('canary');
   rmSync(unit);
-  const refusal = await box.cmo(['service', 'install', '--json'], { env: { CMO_REDIS_URL: 'redis://:canary@127.0.0.1:1' } });
+  const refusal = await box.cmo(['service', 'install', '--json'], {
+    env: { CMO_REDIS_URL: 'redis://:canary@127.0.0.1:1' },
+  });
   expect(refusal.code).toBe(1);
   expect(refusal.stdout).toContain('redisUrl');
   expect(`${refusal.stdout}${refusal.stderr}`).not.toContain('canary');
@@ -208,8 +278,15 @@ test('no key, token or password of the shell is in what it writes', async () => 
 });
 
 test('what fails on the way is told with the words of the program that failed', async () => {
-  writeFileSync(join(box.folder, 'bin/systemctl'), "#!/bin/sh\ncase $2 in enable) echo 'Failed to enable unit: no space left' >&2; exit 1;; esac\n", { mode: 0o755 });
-  expect(await refused('install')).toMatchObject({ code: 'CMO_E_SERVICE', message: '`systemctl --user enable --now cmo.service` failed: Failed to enable unit: no space left' });
+  writeFileSync(
+    join(box.folder, 'bin/systemctl'),
+    "#!/bin/sh\ncase $2 in enable) echo 'Failed to enable unit: no space left' >&2; exit 1;; esac\n",
+    { mode: 0o755 },
+  );
+  expect(await refused('install')).toMatchObject({
+    code: 'CMO_E_SERVICE',
+    message: '`systemctl --user enable --now cmo.service` failed: Failed to enable unit: no space left',
+  });
 });
 
 test.each([
@@ -223,4 +300,3 @@ test.each([
   if (words !== 'nearest: ') expect(message).toContain(words);
   expect(tools.calls()).toEqual([]);
 });
-

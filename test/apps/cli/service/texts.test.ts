@@ -16,8 +16,24 @@ import { unitOf } from '../../../support/unit.js';
 import { tempFolder } from '../../../support/temp.js';
 
 const ODD = `/opt/a "b" 'c' 50% $HOME \\x <&> é`;
-const COMMAND = ['/usr/bin/node', '--max-semi-space-size=4', `${ODD}/daemon.mjs`, '--state', `${ODD}/state`, '--service'];
-const definition: Definition = { command: COMMAND, program: `${ODD}/daemon.mjs`, environment: [['PATH', `${ODD}/bin:/usr/bin`], ['CMO_NODE_ID', 'n 1']], state: `${ODD}/state`, words: '/tmp/words' };
+const COMMAND = [
+  '/usr/bin/node',
+  '--max-semi-space-size=4',
+  `${ODD}/daemon.mjs`,
+  '--state',
+  `${ODD}/state`,
+  '--service',
+];
+const definition: Definition = {
+  command: COMMAND,
+  program: `${ODD}/daemon.mjs`,
+  environment: [
+    ['PATH', `${ODD}/bin:/usr/bin`],
+    ['CMO_NODE_ID', 'n 1'],
+  ],
+  state: `${ODD}/state`,
+  words: '/tmp/words',
+};
 const NAMED = { node: '/usr/bin/node', program: `${ODD}/daemon.mjs`, state: `${ODD}/state` };
 
 test('a unit carries any path and value, as systemd reads it', () => {
@@ -29,7 +45,15 @@ test('a unit carries any path and value, as systemd reads it', () => {
 
 test('a unit ends nothing but the daemon, starts it again when it failed, and starts with the box', () => {
   const { settings } = unitOf(SYSTEMD.text(definition));
-  expect(settings).toMatchObject({ KillMode: 'process', OOMPolicy: 'continue', Restart: 'on-failure', RestartForceExitStatus: '75', SuccessExitStatus: '75', StartLimitIntervalSec: '0', WantedBy: 'default.target' });
+  expect(settings).toMatchObject({
+    KillMode: 'process',
+    OOMPolicy: 'continue',
+    Restart: 'on-failure',
+    RestartForceExitStatus: '75',
+    SuccessExitStatus: '75',
+    StartLimitIntervalSec: '0',
+    WantedBy: 'default.target',
+  });
 });
 
 const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
@@ -38,8 +62,14 @@ test.skipIf(!analyze)('systemd itself finds nothing wrong with a unit of ours, o
   const verify = (text: string): string => {
     const file = join(folder, 'cmo.service');
     writeFileSync(file, text);
-    const { stderr } = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', file], { env: { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: folder } });
-    return stderr.toString().split('\n').filter((line) => line.includes('cmo.service')).join('\n');
+    const { stderr } = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', file], {
+      env: { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: folder },
+    });
+    return stderr
+      .toString()
+      .split('\n')
+      .filter((line) => line.includes('cmo.service'))
+      .join('\n');
   };
   const text = SYSTEMD.text({ ...definition, command: [process.execPath, ...COMMAND.slice(1)] });
   expect(verify(text)).toBe('');
@@ -59,22 +89,41 @@ test('the script of cron starts exactly the command in exactly the environment, 
   const folder = tempFolder('cron');
   const log = join(folder, "it's a log");
   const program = join(folder, "it's $(daemon).mjs");
-  writeFileSync(program, `import { appendFileSync, readFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(log)}, JSON.stringify([process.argv.slice(2), process.env.PATH, process.env.CMO_NODE_ID]) + '\\n'); process.exit(readFileSync(${JSON.stringify(log)}, 'utf8').split('\\n').length > 2 ? 0 : 75);`);
-  const text = CRON.text({ ...definition, command: [process.execPath, program, '--state', ODD, '--service'], program, environment: [['PATH', `${ODD}:/usr/bin:/bin`], ['CMO_NODE_ID', ODD]], words: join(folder, 'words') });
+  writeFileSync(
+    program,
+    `import { appendFileSync, readFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(log)}, JSON.stringify([process.argv.slice(2), process.env.PATH, process.env.CMO_NODE_ID]) + '\\n'); process.exit(readFileSync(${JSON.stringify(log)}, 'utf8').split('\\n').length > 2 ? 0 : 75);`,
+  );
+  const text = CRON.text({
+    ...definition,
+    command: [process.execPath, program, '--state', ODD, '--service'],
+    program,
+    environment: [
+      ['PATH', `${ODD}:/usr/bin:/bin`],
+      ['CMO_NODE_ID', ODD],
+    ],
+    words: join(folder, 'words'),
+  });
   const script = join(folder, 'service.sh');
   writeFileSync(script, text);
   const { status } = spawnSync('/bin/sh', [script], { env: {}, timeout: 30_000 });
   expect(status).toBe(0);
-  const lines = spawnSync('cat', [log]).stdout.toString().trim().split('\n').map((line) => JSON.parse(line) as unknown);
+  const lines = spawnSync('cat', [log])
+    .stdout.toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
   expect(lines).toEqual([0, 1].map(() => [['--state', ODD, '--service'], `${ODD}:/usr/bin:/bin`, ODD]));
 });
 
-test.each([SYSTEMD, LAUNCHD, CRON])('what a file of ours starts can be read back, and one that is not ours is not taken for it', (platform) => {
-  const text = platform.text(definition);
-  expect(platform.read(text)).toEqual(NAMED);
-  expect(platform.read(text.replaceAll('cmo service install', 'something else'))).toBeNull();
-  expect(platform.read('')).toBeNull();
-});
+test.each([SYSTEMD, LAUNCHD, CRON])(
+  'what a file of ours starts can be read back, and one that is not ours is not taken for it',
+  (platform) => {
+    const text = platform.text(definition);
+    expect(platform.read(text)).toEqual(NAMED);
+    expect(platform.read(text.replaceAll('cmo service install', 'something else'))).toBeNull();
+    expect(platform.read('')).toBeNull();
+  },
+);
 
 test('a table of cron is kept whole: our line goes in once and out again, and nothing else changes', () => {
   const line = fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) => text.replaceAll('\n', ' '));
@@ -116,7 +165,15 @@ test('on macOS an agent of launchd is loaded anew by each install, and unloaded 
   const chosen = choose(box, undefined, definition);
   await perform(installPlan(box, chosen, definition, false), box, () => Promise.resolve());
   expect(chosen.notes).toEqual(['launchd starts it with your login, not with the box']);
-  expect(lookAtService(box, NAMED, false)).toEqual({ kind: 'launchd', file: plist, ...NAMED, enabled: true, running: true, linger: null, problems: [] });
+  expect(lookAtService(box, NAMED, false)).toEqual({
+    kind: 'launchd',
+    file: plist,
+    ...NAMED,
+    enabled: true,
+    running: true,
+    linger: null,
+    problems: [],
+  });
   await perform(uninstallPlan(box, false), box, () => Promise.resolve());
   expect(files.size).toBe(0);
   expect(ran.filter((line) => /bootout|enable|bootstrap/.test(line))).toEqual([
@@ -127,7 +184,14 @@ test('on macOS an agent of launchd is loaded anew by each install, and unloaded 
   ]);
 });
 
-const input = { command: COMMAND, program: '/p/daemon.mjs', state: '/s', words: '/w', config: DEFAULT_CONFIG, fileConfig: DEFAULT_CONFIG };
+const input = {
+  command: COMMAND,
+  program: '/p/daemon.mjs',
+  state: '/s',
+  words: '/w',
+  config: DEFAULT_CONFIG,
+  fileConfig: DEFAULT_CONFIG,
+};
 
 test('a service is given PATH and where things lie, and nothing secret', () => {
   const env = {
@@ -138,15 +202,40 @@ test('a service is given PATH and where things lie, and nothing secret', () => {
     CMO_CLAUDE_FRONTIER: 'opus',
     CMO_REDIS_URL: 'unix:/r.sock',
     CMO_PREFER: '',
-    ...{ CMO_ATTEMPT: 'x', CMO_FLEET_TOKEN: 'canary', OPENAI_API_KEY: 'canary', CLAUDE_CODE_OAUTH_TOKEN: 'canary', CMO_TEST_LEDGER: 'x', TMPDIR: '/tmp/nix-shell', XDG_RUNTIME_DIR: '/run/user/1', SSH_AUTH_SOCK: '/x' },
+    ...{
+      CMO_ATTEMPT: 'x',
+      CMO_FLEET_TOKEN: 'canary',
+      OPENAI_API_KEY: 'canary',
+      CLAUDE_CODE_OAUTH_TOKEN: 'canary',
+      CMO_TEST_LEDGER: 'x',
+      TMPDIR: '/tmp/nix-shell',
+      XDG_RUNTIME_DIR: '/run/user/1',
+      SSH_AUTH_SOCK: '/x',
+    },
   };
-  const { definition: made, notes } = define({ ...input, env, config: { ...DEFAULT_CONFIG, redisUrl: 'unix:/r.sock', fleet: { ...DEFAULT_CONFIG.fleet, token: 'canary' } } });
-  expect(made.environment).toEqual([['PATH', '/home/me/bin:/usr/bin'], ['HOME', '/home/me'], ['CODEX_HOME', '/c'], ['CMO_STATE_DIR', '/s'], ['CMO_REDIS_URL', 'unix:/r.sock'], ['CMO_CLAUDE_FRONTIER', 'opus']]);
+  const { definition: made, notes } = define({
+    ...input,
+    env,
+    config: { ...DEFAULT_CONFIG, redisUrl: 'unix:/r.sock', fleet: { ...DEFAULT_CONFIG.fleet, token: 'canary' } },
+  });
+  expect(made.environment).toEqual([
+    ['PATH', '/home/me/bin:/usr/bin'],
+    ['HOME', '/home/me'],
+    ['CODEX_HOME', '/c'],
+    ['CMO_STATE_DIR', '/s'],
+    ['CMO_REDIS_URL', 'unix:/r.sock'],
+    ['CMO_CLAUDE_FRONTIER', 'opus'],
+  ]);
   expect(notes).toEqual([expect.stringContaining('CMO_FLEET_TOKEN') as string]);
   expect(JSON.stringify(notes)).not.toContain('canary');
 });
 
-test.each(['redis://:canary@h', 'redis://me:canary@h:1/2', 'rediss+sentinel://h:1/m?sentinelPassword=canary', 'no address canary'])('a Redis whose address %s holds a password has to stand in the config file', (url) => {
+test.each([
+  'redis://:canary@h',
+  'redis://me:canary@h:1/2',
+  'rediss+sentinel://h:1/m?sentinelPassword=canary',
+  'no address canary',
+])('a Redis whose address %s holds a password has to stand in the config file', (url) => {
   const config = { ...DEFAULT_CONFIG, redisUrl: url };
   const env = { PATH: '/usr/bin', CMO_REDIS_URL: url };
   expect(() => define({ ...input, env, config })).toThrow(/holds a password/);
@@ -154,9 +243,13 @@ test.each(['redis://:canary@h', 'redis://me:canary@h:1/2', 'rediss+sentinel://h:
 });
 
 test('a value that no file can carry is refused by its name', () => {
-  expect(() => define({ ...input, env: { PATH: '/a\nExecStartPre=/bin/evil' } })).toThrow(/^PATH holds a control character/);
+  expect(() => define({ ...input, env: { PATH: '/a\nExecStartPre=/bin/evil' } })).toThrow(
+    /^PATH holds a control character/,
+  );
 });
 
 test('a program in the cache of npx is warned of', () => {
-  expect(define({ ...input, env: {}, command: ['/n', '/home/me/.npm/_npx/12/node_modules/x/dist/daemon.mjs'] }).notes).toEqual([expect.stringContaining('npm install -g') as string]);
+  expect(
+    define({ ...input, env: {}, command: ['/n', '/home/me/.npm/_npx/12/node_modules/x/dist/daemon.mjs'] }).notes,
+  ).toEqual([expect.stringContaining('npm install -g') as string]);
 });

@@ -17,18 +17,31 @@ export type FakeDaemon = {
   close(): Promise<void>;
 };
 
-export async function fakeDaemon(state: string, answer: (request: Received) => Reply | Promise<Reply>): Promise<FakeDaemon> {
+export async function fakeDaemon(
+  state: string,
+  answer: (request: Received) => Reply | Promise<Reply>,
+): Promise<FakeDaemon> {
   mkdirSync(join(state, 'sockets'), { recursive: true, mode: 0o700 });
   const received: Received[] = [];
   const server = createServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '/', 'http://socket');
-      const one: Received = { method: request.method ?? '', path: url.pathname, query: url.searchParams, body: await bodyOf(request) };
+      const one: Received = {
+        method: request.method ?? '',
+        path: url.pathname,
+        query: url.searchParams,
+        body: await bodyOf(request),
+      };
       received.push(one);
       const reply = await answer(one);
       if (reply === 'cut') request.socket.destroy();
       if (reply === 'cut' || reply === 'hang') return;
-      response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', 'cmo-version': VERSION, 'cmo-protocol': String(PROTOCOL), ...reply.headers });
+      response.writeHead(reply.status ?? 200, {
+        'content-type': 'application/json',
+        'cmo-version': VERSION,
+        'cmo-protocol': String(PROTOCOL),
+        ...reply.headers,
+      });
       response.end(JSON.stringify(reply.body));
     })();
   });
@@ -36,7 +49,10 @@ export async function fakeDaemon(state: string, answer: (request: Received) => R
   onLeave(() => server.closeAllConnections());
   return {
     received,
-    submitted: () => received.filter(({ method, path }) => method === 'POST' && path === '/v1/dispatches').flatMap(({ body }) => (body as { dispatches: DispatchRequest[] }).dispatches),
+    submitted: () =>
+      received
+        .filter(({ method, path }) => method === 'POST' && path === '/v1/dispatches')
+        .flatMap(({ body }) => (body as { dispatches: DispatchRequest[] }).dispatches),
     close: () => closeServer(server),
   };
 }
@@ -81,16 +97,24 @@ export function envelope(id: string, more: Partial<Envelope> = {}): Envelope {
     usage: null,
     result: null,
     resultJson: null,
-    decision: { weight: 0.513, tier: 'balanced', reason: 'implement · complexity 3/5 · length m → balanced | codex healthy (5%)', notes: [] },
+    decision: {
+      weight: 0.513,
+      tier: 'balanced',
+      reason: 'implement · complexity 3/5 · length m → balanced | codex healthy (5%)',
+      notes: [],
+    },
     receipts: [],
     ...more,
   };
 }
 
-export const succeeded = (id: string, result = 'the answer'): Envelope => envelope(id, { ok: true, state: 'succeeded', result });
+export const succeeded = (id: string, result = 'the answer'): Envelope =>
+  envelope(id, { ok: true, state: 'succeeded', result });
 
 /** Takes submits; answers each question with what `ask` says of the id. */
-export function oneDispatch(ask: (id: string, request: Received) => Envelope | Reply | Promise<Envelope | Reply>): (request: Received) => Promise<Reply> {
+export function oneDispatch(
+  ask: (id: string, request: Received) => Envelope | Reply | Promise<Envelope | Reply>,
+): (request: Received) => Promise<Reply> {
   return async (request) => {
     if (request.method === 'POST' && request.path === '/v1/dispatches') {
       const { dispatches } = request.body as { dispatches: DispatchRequest[] };

@@ -13,7 +13,10 @@ export type Box = {
   /** Runs `cmo` to its end; stdin is the given text, or at its end at once. */
   cmo(args: string[], options?: { stdin?: string | Buffer; env?: Record<string, string>; cwd?: string }): Promise<Ran>;
   /** Starts it and hands over the process; `ran` settles when it has left. */
-  start(args: string[], options?: { stdin?: string; env?: Record<string, string> }): { child: ChildProcess; ran: Promise<Ran>; stderr(): string };
+  start(
+    args: string[],
+    options?: { stdin?: string; env?: Record<string, string> },
+  ): { child: ChildProcess; ran: Promise<Ran>; stderr(): string };
 };
 
 const built = buildCli();
@@ -24,10 +27,20 @@ export async function freshBox(): Promise<Box> {
   const folder = tempFolder('box');
   const state = join(folder, 'state');
   const config = join(folder, 'config');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, CMO_STATE_DIR: state, CMO_CONFIG_DIR: config, CMO_NODE_ID: 'box-1' };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    CMO_STATE_DIR: state,
+    CMO_CONFIG_DIR: config,
+    CMO_NODE_ID: 'box-1',
+  };
 
   const start: Box['start'] = (args, options = {}) => {
-    const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { ...env, ...options.env }, stdio: 'pipe' });
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: folder,
+      env: { ...env, ...options.env },
+      stdio: 'pipe',
+    });
     return collect(child, options.stdin ?? '');
   };
   return {
@@ -37,13 +50,20 @@ export async function freshBox(): Promise<Box> {
     env,
     start,
     cmo: (args, options = {}) => {
-      const child = spawn(process.execPath, [program, ...args], { cwd: options.cwd ?? folder, env: { ...env, ...options.env }, stdio: 'pipe' });
+      const child = spawn(process.execPath, [program, ...args], {
+        cwd: options.cwd ?? folder,
+        env: { ...env, ...options.env },
+        stdio: 'pipe',
+      });
       return collect(child, options.stdin ?? '').ran;
     },
   };
 }
 
-export function collect(child: ChildProcess, stdin: string | Buffer): { child: ChildProcess; ran: Promise<Ran>; stderr(): string } {
+export function collect(
+  child: ChildProcess,
+  stdin: string | Buffer,
+): { child: ChildProcess; ran: Promise<Ran>; stderr(): string } {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

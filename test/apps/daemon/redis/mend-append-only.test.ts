@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { mendAppendOnly } from '#daemon/redis/mend-append-only';
 import { tempFolder } from '../../../support/temp.js';
 
-const command = (...words: string[]): string => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+const command = (...words: string[]): string =>
+  `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 const hole = (bytes: number): string => '\0'.repeat(bytes);
 
 function folderWith(text: string): { folder: string; file: string } {

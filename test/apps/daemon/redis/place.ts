@@ -8,13 +8,24 @@ import { removeFolder, tempFolder } from '../../../support/temp.js';
 import { onLeave } from '../../../support/on-leave.js';
 import { findExecutable } from '#runner/find-executable';
 
-export type TestPlace = RedisOptions & { state: string; heard: string[]; servers(): number[]; lockedPid(): Promise<number | undefined>; close(): Promise<void> };
+export type TestPlace = RedisOptions & {
+  state: string;
+  heard: string[];
+  servers(): number[];
+  lockedPid(): Promise<number | undefined>;
+  close(): Promise<void>;
+};
 
 /** A state folder for a private Redis, and short patience. */
 export function testPlace(change: Partial<RedisOptions> = {}): TestPlace {
   const state = tempFolder('priv');
   for (const name of ['redis', 'logs', 'sockets']) mkdirSync(join(state, name), { mode: 0o700 });
-  const place = { folder: join(state, 'redis'), socket: join(state, 'sockets', 'redis.sock'), log: join(state, 'logs', 'redis.log'), lock: join(state, 'redis.lock') };
+  const place = {
+    folder: join(state, 'redis'),
+    socket: join(state, 'sockets', 'redis.sock'),
+    log: join(state, 'logs', 'redis.log'),
+    lock: join(state, 'redis.lock'),
+  };
   const heard: string[] = [];
   const hear = (_fields: object, message: string): void => void heard.push(message);
   const servers = (): number[] => serversOnFolder(place.folder);

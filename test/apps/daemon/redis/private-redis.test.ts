@@ -1,4 +1,13 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { Redis } from 'ioredis';
@@ -51,11 +60,16 @@ test('a private Redis has no port, keeps what it acknowledged, throws nothing aw
   expect(started).toBe(true);
   expect(place.servers()).toEqual([pid]);
   expect(await place.lockedPid()).toBe(pid);
-  const settings = await say(socket, async (redis) => Promise.all(['port', 'appendonly', 'appendfsync', 'maxmemory-policy', 'save'].map((name) => redis.config('GET', name))));
+  const settings = await say(socket, async (redis) =>
+    Promise.all(
+      ['port', 'appendonly', 'appendfsync', 'maxmemory-policy', 'save'].map((name) => redis.config('GET', name)),
+    ),
+  );
   expect((settings as string[][]).map((pair) => pair[1])).toEqual(['0', 'yes', 'everysec', 'noeviction', '']);
   expect(statSync(socket).mode & 0o777).toBe(0o600);
   expect(statSync(place.place.log).mode & 0o077).toBe(0);
-  for (const name of readdirSync(place.place.folder)) expect(statSync(join(place.place.folder, name)).mode & 0o077, name).toBe(0);
+  for (const name of readdirSync(place.place.folder))
+    expect(statSync(join(place.place.folder, name)).mode & 0o077, name).toBe(0);
 });
 
 test('one that runs is used', async () => {
@@ -108,7 +122,13 @@ test('a server is found on its folder when the lock was removed too', async () =
   expect(isAlive(first.pid)).toBe(false);
 });
 
-test.each(['', 'no json', '{"pid":1}', '{"pid":"x","ticks":null}', '{"pid":4194303,"ticks":1,"bootId":"other","role":"server"}'])('a lock file that reads %j does not lead to a second server', async (text) => {
+test.each([
+  '',
+  'no json',
+  '{"pid":1}',
+  '{"pid":"x","ticks":null}',
+  '{"pid":4194303,"ticks":1,"bootId":"other","role":"server"}',
+])('a lock file that reads %j does not lead to a second server', async (text) => {
   const place = fresh();
   const first = await up(place);
   writeFileSync(place.place.lock, text);
@@ -129,7 +149,10 @@ test('a starter that died after its server was started leaves no second one', as
   const first = await up(place);
   rmSync(place.place.lock);
   // The lock as that starter had it, and it is dead.
-  writeFileSync(place.place.lock, JSON.stringify({ role: 'starter', pid: 4_194_303, ticks: 1, bootId: 'gone', nonce: 'n' }));
+  writeFileSync(
+    place.place.lock,
+    JSON.stringify({ role: 'starter', pid: 4_194_303, ticks: 1, bootId: 'gone', nonce: 'n' }),
+  );
   expect((await up(place)).pid).toBe(first.pid);
   expect(place.servers()).toEqual([first.pid]);
 });
@@ -152,7 +175,10 @@ test('a server that hangs and does not leave is never left beside a second one',
   const first = await up(place);
   signal(first.pid, 'SIGSTOP');
   const found = await ensurePrivateRedis(place);
-  expect(found).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', fix: expect.stringContaining(`kill ${first.pid}`) as string } });
+  expect(found).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_REDIS', fix: expect.stringContaining(`kill ${first.pid}`) as string },
+  });
   expect(place.servers()).toEqual([first.pid]);
   signal(first.pid, 'SIGCONT');
   await waitGone(first.pid);
@@ -186,7 +212,10 @@ test('a Redis of another folder on our socket is refused, and left alone', async
   const [place, other] = [fresh(), fresh()];
   other.place.socket = place.place.socket;
   const foreign = await up(other);
-  expect(await ensurePrivateRedis(place)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS', message: 'a foreign Redis has taken our socket' } });
+  expect(await ensurePrivateRedis(place)).toMatchObject({
+    ok: false,
+    error: { code: 'CMO_E_REDIS', message: 'a foreign Redis has taken our socket' },
+  });
   expect(isAlive(foreign.pid)).toBe(true);
   expect(place.servers()).toEqual([]);
 });
@@ -223,7 +252,11 @@ test('a file with a hole, as a full disk leaves it, is mended at the next start,
   await say(first.socket, (redis) => redis.set('before', '1'));
   await killNow(first.pid);
   const files = join(place.place.folder, 'appendonlydir');
-  const last = readdirSync(files).filter((name) => name.endsWith('.incr.aof')).sort().at(-1) ?? '';
+  const last =
+    readdirSync(files)
+      .filter((name) => name.endsWith('.incr.aof'))
+      .sort()
+      .at(-1) ?? '';
   appendFileSync(join(files, last), `${'\0'.repeat(316)}*3\r\n$3\r\nSET\r\n$6\r\nbehind\r\n$1\r\n2\r\n`);
   const second = await up(place);
   expect(await say(second.socket, (redis) => redis.mget('before', 'behind'))).toEqual(['1', '2']);

@@ -46,13 +46,29 @@ beforeEach(async () => {
 });
 
 /** One process' prober of the claude account. */
-function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })): { ask: (asked?: boolean) => Promise<Asked>; gate: Gate; turns: Turns; lane: LaneConfig; config: Config } {
+function prober(time: SharedTime = () => Promise.resolve({ now, offsetMs: 0 })): {
+  ask: (asked?: boolean) => Promise<Asked>;
+  gate: Gate;
+  turns: Turns;
+  lane: LaneConfig;
+  config: Config;
+} {
   const base = testConfig({ claudeCredentials: login });
   const config = { ...base, lanes: base.lanes.map((lane) => ({ ...lane, usageUrl: `${door.url}/api/oauth/usage` })) };
   const gate = openGate(redis, config);
   const turns = openTurns(redis, time);
   const feed = meterFeed({ gate, config, log, time });
-  const keeper = loginKeeper({ config, environment: {}, clock: () => now, log, submitted: () => Promise.resolve(null), wanted: () => Promise.resolve(true), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: 'not in this test' }) });
+  const keeper = loginKeeper({
+    config,
+    environment: {},
+    clock: () => now,
+    log,
+    submitted: () => Promise.resolve(null),
+    wanted: () => Promise.resolve(true),
+    changed() {},
+    events() {},
+    turn: () => Promise.resolve({ ran: false, why: 'not in this test' }),
+  });
   const probe = claudeProbe({ keeper, turns, time, clock: () => now, take: (reading) => feed.take(reading) });
   const lane = laneOf(config, 'claude');
   return { ask: (asked) => probe(lane, asked), gate, turns, lane, config };
@@ -64,7 +80,13 @@ describe('the usage endpoint', () => {
     const answers = await Promise.all(boxes.flatMap(({ ask }) => [ask(), ask(true)]));
     expect(door.calls).toHaveLength(1);
     expect(answers.filter(({ how }) => how === 'read')).toHaveLength(1);
-    expect((await prober().gate.snapshot('claude')).windows.map(({ id, usedPercent }) => [id, usedPercent]).sort()).toEqual([['five_hour', 3], ['weekly', 27], ['weekly:sonnet', 1]]);
+    expect(
+      (await prober().gate.snapshot('claude')).windows.map(({ id, usedPercent }) => [id, usedPercent]).sort(),
+    ).toEqual([
+      ['five_hour', 3],
+      ['weekly', 27],
+      ['weekly:sonnet', 1],
+    ]);
     now += 44_000;
     expect(await prober().ask(true)).toMatchObject({ how: 'resting' });
     now += 2_000;
@@ -91,11 +113,27 @@ describe('the usage endpoint', () => {
     // What a person sees then: the dark meter first, with why and since when; its last number with its age.
     const quiet = { okAt: now, til: null, dark: null };
     const here = { installed: true, hold: null };
-    await box.gate.read({ account: 'codex', windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 90, resetsAt: null, scope: null }], source: 'codex session log', writtenAt: now, readAt: now, plan: null });
-    const accounts = [{ snapshot: await box.gate.snapshot('codex'), source: quiet, costs: [] }, { snapshot, source: state, costs: [] }];
-    const [first = '', second = ''] = limitsText(limitsData(box.config, accounts, { codex: here, claude: here }, now, 0), paintFor(false), now);
+    await box.gate.read({
+      account: 'codex',
+      windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 90, resetsAt: null, scope: null }],
+      source: 'codex session log',
+      writtenAt: now,
+      readAt: now,
+      plan: null,
+    });
+    const accounts = [
+      { snapshot: await box.gate.snapshot('codex'), source: quiet, costs: [] },
+      { snapshot, source: state, costs: [] },
+    ];
+    const [first = '', second = ''] = limitsText(
+      limitsData(box.config, accounts, { codex: here, claude: here }, now, 0),
+      paintFor(false),
+      now,
+    );
     expect(first).toMatch(/^claude {2}ok {2}as of (29|30|31)m \d\ds ago \(stale\), from claude usage endpoint$/);
-    expect(second).toMatch(/^ {2}no new numbers since .* \((28|29|30)m \d\ds ago\): The usage endpoint throttles the meter/);
+    expect(second).toMatch(
+      /^ {2}no new numbers since .* \((28|29|30)m \d\ds ago\): The usage endpoint throttles the meter/,
+    );
     // It answers again: one question, and nothing of the trouble is left.
     door.answer = null;
     now = Math.max(now, state.til ?? 0) + 1;

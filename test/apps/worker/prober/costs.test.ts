@@ -25,7 +25,17 @@ beforeEach(async () => {
 const config = testConfig();
 const lane = laneOf(config, 'claude');
 const RESET = 1_900_000_000_000;
-const reading = (at: number, usedPercent: number): MeterReading => ({ account: 'claude', source: 'test', plan: null, writtenAt: at, readAt: at, windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: RESET, scope: null }, { id: 'weekly:opus', kind: 'weekly', usedPercent: usedPercent / 4, resetsAt: RESET, scope: 'opus' }] });
+const reading = (at: number, usedPercent: number): MeterReading => ({
+  account: 'claude',
+  source: 'test',
+  plan: null,
+  writtenAt: at,
+  readAt: at,
+  windows: [
+    { id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: RESET, scope: null },
+    { id: 'weekly:opus', kind: 'weekly', usedPercent: usedPercent / 4, resetsAt: RESET, scope: 'opus' },
+  ],
+});
 const frontier = { lane: 'claude', tier: 'frontier', model: 'opus' };
 
 describe('what attempts cost', () => {
@@ -46,7 +56,13 @@ describe('what attempts cost', () => {
       await costs.refresh();
       if (n < 10) expect(costs.of(lane, 'frontier')).toMatchObject({ five_hour: 1000, 'weekly:opus': 200 });
     }
-    expect(costs.of(lane, 'frontier')).toEqual({ five_hour: 2000, weekly: 200, monthly: 200, other: 1000, 'weekly:opus': 500 });
+    expect(costs.of(lane, 'frontier')).toEqual({
+      five_hour: 2000,
+      weekly: 200,
+      monthly: 200,
+      other: 1000,
+      'weekly:opus': 500,
+    });
     expect(costs.of(lane, 'fast')).toMatchObject({ five_hour: 1000, 'weekly:opus': 0 });
     expect(costs.rows('claude').filter(({ tier }) => tier !== 'balanced')).toEqual([
       { lane: 'claude', tier: 'fast', window: 'five_hour', points: 1, measured: 0 },
@@ -54,7 +70,10 @@ describe('what attempts cost', () => {
       { lane: 'claude', tier: 'frontier', window: 'weekly:opus', points: 0.5, measured: 10 },
     ]);
     await gate.reserve('t', lane, 'claude@n', 'n');
-    expect((await gate.snapshot('claude')).windows.map(({ id, reserved }) => [id, reserved]).sort()).toEqual([['five_hour', 2], ['weekly:opus', 0.5]]);
+    expect((await gate.snapshot('claude')).windows.map(({ id, reserved }) => [id, reserved]).sort()).toEqual([
+      ['five_hour', 2],
+      ['weekly:opus', 0.5],
+    ]);
     expect(warnings).toEqual([]);
   });
 
@@ -77,6 +96,8 @@ describe('what attempts cost', () => {
     const ledgers = costLedgers(redis, log);
     ledgers.reading(reading(1, 10));
     await ledgers.written();
-    expect(JSON.parse((await redis.hget('cmo:q:claude:cost', 'text')) ?? '')).toMatchObject({ windows: { five_hour: { usedPercent: 10 } } });
+    expect(JSON.parse((await redis.hget('cmo:q:claude:cost', 'text')) ?? '')).toMatchObject({
+      windows: { five_hour: { usedPercent: 10 } },
+    });
   });
 });

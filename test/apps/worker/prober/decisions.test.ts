@@ -8,7 +8,18 @@ const MINUTE = 60_000;
 const NOW = 100 * MINUTE;
 
 describe('whether a meter is due', () => {
-  const quiet: Need = { now: NOW, waiting: false, inFlight: 0, unsettled: false, shut: false, writtenAt: NOW - 10 * MINUTE, lastEnd: null, okAt: NOW - 10 * MINUTE, freshnessMs: 45_000, gatherMs: 1_500 };
+  const quiet: Need = {
+    now: NOW,
+    waiting: false,
+    inFlight: 0,
+    unsettled: false,
+    shut: false,
+    writtenAt: NOW - 10 * MINUTE,
+    lastEnd: null,
+    okAt: NOW - 10 * MINUTE,
+    freshnessMs: 45_000,
+    gatherMs: 1_500,
+  };
   const cases: [string, boolean, Partial<Need>][] = [
     ['nothing waits or runs, however old it is', false, { writtenAt: 0 }],
     ['nothing waits or runs, although there is none', false, { writtenAt: null }],
@@ -16,10 +27,18 @@ describe('whether a meter is due', () => {
     ['something waits and it is old', true, { waiting: true }],
     ['something waits and it is fresh', false, { waiting: true, writtenAt: NOW - 40_000 }],
     ['something waits behind a full window', false, { waiting: true, shut: true, writtenAt: NOW - 5 * MINUTE }],
-    ['something has waited long behind a full window', true, { waiting: true, shut: true, writtenAt: NOW - 11 * MINUTE }],
+    [
+      'something has waited long behind a full window',
+      true,
+      { waiting: true, shut: true, writtenAt: NOW - 11 * MINUTE },
+    ],
     ['something runs and brings its own readings', false, { inFlight: 2, writtenAt: NOW - 1000, okAt: NOW - MINUTE }],
     ['something runs and brings none', true, { inFlight: 2, writtenAt: NOW - MINUTE, okAt: NOW - MINUTE }],
-    ['something runs, and the windows of some models were not read for long', true, { inFlight: 2, writtenAt: NOW - 1000, okAt: NOW - 6 * MINUTE }],
+    [
+      'something runs, and the windows of some models were not read for long',
+      true,
+      { inFlight: 2, writtenAt: NOW - 1000, okAt: NOW - 6 * MINUTE },
+    ],
     ['a run has just ended: others may end with it', false, { unsettled: true, lastEnd: NOW - 1000 }],
     ['the last run ended a moment ago', true, { unsettled: true, lastEnd: NOW - 1600, writtenAt: NOW - 2000 }],
   ];
@@ -28,7 +47,9 @@ describe('whether a meter is due', () => {
 
 describe('the back-off', () => {
   test('is at least a minute whatever the vendor says, doubles, and ends at an hour', () => {
-    expect([0, 1, 2, 3, 10, 99].map((failures) => backOffMs({ retryAfterMs: 0 }, failures) / MINUTE)).toEqual([1, 2, 4, 8, 60, 60]);
+    expect([0, 1, 2, 3, 10, 99].map((failures) => backOffMs({ retryAfterMs: 0 }, failures) / MINUTE)).toEqual([
+      1, 2, 4, 8, 60, 60,
+    ]);
     expect(backOffMs({ retryAfterMs: null }, 0)).toBe(MINUTE);
   });
 
@@ -38,19 +59,32 @@ describe('the back-off', () => {
 });
 
 describe('a login', () => {
-  const login = (left: number, stamp = 's1'): Login => ({ kind: 'file', path: '/l', accessToken: 't', expiresAt: NOW + left, stamp });
+  const login = (left: number, stamp = 's1'): Login => ({
+    kind: 'file',
+    path: '/l',
+    accessToken: 't',
+    expiresAt: NOW + left,
+    stamp,
+  });
   const fine: Standing = { kind: 'fine' };
 
   test('is renewed five minutes ahead of its end, as the CLI counts', () => {
     expect(isLapsing(login(5 * MINUTE + 1), null, NOW)).toBe(false);
     expect(verdictOf(login(5 * MINUTE + 1), fine, null, NOW)).toEqual({ do: 'start' });
     expect(verdictOf(login(5 * MINUTE), fine, null, NOW)).toMatchObject({ do: 'wait', repair: true });
-    expect(verdictOf(login(-MINUTE), { kind: 'repairing', stamp: 's1' }, null, NOW)).toMatchObject({ do: 'wait', repair: false });
+    expect(verdictOf(login(-MINUTE), { kind: 'repairing', stamp: 's1' }, null, NOW)).toMatchObject({
+      do: 'wait',
+      repair: false,
+    });
   });
 
   test('that says no end, comes from the environment or lies elsewhere is never in the way', () => {
-    expect(verdictOf({ kind: 'file', path: '/l', accessToken: 't', expiresAt: null, stamp: 's' }, fine, null, NOW)).toEqual({ do: 'start' });
-    expect(verdictOf({ kind: 'token', accessToken: 't', stamp: 'environment' }, fine, null, NOW)).toEqual({ do: 'start' });
+    expect(
+      verdictOf({ kind: 'file', path: '/l', accessToken: 't', expiresAt: null, stamp: 's' }, fine, null, NOW),
+    ).toEqual({ do: 'start' });
+    expect(verdictOf({ kind: 'token', accessToken: 't', stamp: 'environment' }, fine, null, NOW)).toEqual({
+      do: 'start',
+    });
     expect(verdictOf({ kind: 'none', why: '' }, fine, null, NOW)).toEqual({ do: 'start' });
   });
 
@@ -77,8 +111,18 @@ describe('a login', () => {
       return standing.kind === 'lapsed' ? (standing.again - NOW) / MINUTE : 0;
     });
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
-    expect(verdictOf(login(-1), lapsed('s1', 'no claude', fine, NOW), null, NOW + 1)).toEqual({ do: 'shut', why: 'no claude', again: NOW + MINUTE });
-    expect(verdictOf(login(-1), lapsed('s1', 'no claude', fine, NOW), null, NOW + MINUTE)).toMatchObject({ do: 'wait', repair: true });
-    expect(verdictOf(login(-1, 's2'), lapsed('s1', 'no claude', fine, NOW), null, NOW + 1)).toMatchObject({ do: 'wait', repair: true });
+    expect(verdictOf(login(-1), lapsed('s1', 'no claude', fine, NOW), null, NOW + 1)).toEqual({
+      do: 'shut',
+      why: 'no claude',
+      again: NOW + MINUTE,
+    });
+    expect(verdictOf(login(-1), lapsed('s1', 'no claude', fine, NOW), null, NOW + MINUTE)).toMatchObject({
+      do: 'wait',
+      repair: true,
+    });
+    expect(verdictOf(login(-1, 's2'), lapsed('s1', 'no claude', fine, NOW), null, NOW + 1)).toMatchObject({
+      do: 'wait',
+      repair: true,
+    });
   });
 });

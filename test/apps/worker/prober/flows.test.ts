@@ -22,11 +22,25 @@ afterEach(async () => {
 type Options = { claude?: Partial<LaneConfig>; change?: Parameters<typeof testConfig>[0] };
 
 async function open({ claude = {}, change = {} }: Options = {}): Promise<void> {
-  const lanes = testConfig().lanes.map((lane) => (lane.id === 'claude' ? { ...lane, usageUrl: `${door.url}/api/oauth/usage`, ...claude } : lane));
-  box = await openBox({ lanes, ...change, timing: { sweepMs: 500, heartbeatMs: 500, killGraceMs: 1_000, probeMs: 100, probeGatherMs: 1_000, ...change.timing } });
+  const lanes = testConfig().lanes.map((lane) =>
+    lane.id === 'claude' ? { ...lane, usageUrl: `${door.url}/api/oauth/usage`, ...claude } : lane,
+  );
+  box = await openBox({
+    lanes,
+    ...change,
+    timing: {
+      sweepMs: 500,
+      heartbeatMs: 500,
+      killGraceMs: 1_000,
+      probeMs: 100,
+      probeGatherMs: 1_000,
+      ...change.timing,
+    },
+  });
 }
 const login = (): string => join(laneOf(box.config, 'claude').env['CLAUDE_CONFIG_DIR'] ?? '', '.credentials.json');
-const onClaude = (prompt: string, more: Parameters<Box['submit']>[1] = {}): Promise<string> => box.submit(prompt, { lane: 'claude', ...more });
+const onClaude = (prompt: string, more: Parameters<Box['submit']>[1] = {}): Promise<string> =>
+  box.submit(prompt, { lane: 'claude', ...more });
 const unsettled = async (): Promise<number> => (await box.gate.snapshot('claude')).reservations.length;
 const meters = (): MetersFile => JSON.parse(readFileSync(join(box.stateDir, 'meters.json'), 'utf8')) as MetersFile;
 
@@ -45,12 +59,22 @@ describe('the prober', () => {
   });
 
   test('settles a hundred dispatches that end within a second by one question', async () => {
-    await open({ claude: { cost: { five_hour: 0.5, weekly: 0.2, monthly: 0.2, other: 1 } }, change: { slots: { account: 100, node: 100, dark: 100 } } });
+    await open({
+      claude: { cost: { five_hour: 0.5, weekly: 0.2, monthly: 0.2, other: 1 } },
+      change: { slots: { account: 100, node: 100, dark: 100 } },
+    });
     writeLogin(login());
     await box.start();
     const go = join(box.workDir, 'go');
-    const ids = await Promise.all(Array.from({ length: 100 }, () => onClaude(`[[sim:tool cmd="while [ ! -e ${go} ]; do sleep 0.5; done; echo done"]]`, { access: 'write' })));
-    await waitUntil(async () => (await box.gate.snapshot('claude')).inFlight === 100 && door.calls.length > 0, { timeoutMs: 150_000, what: 'all to run' });
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        onClaude(`[[sim:tool cmd="while [ ! -e ${go} ]; do sleep 0.5; done; echo done"]]`, { access: 'write' }),
+      ),
+    );
+    await waitUntil(async () => (await box.gate.snapshot('claude')).inFlight === 100 && door.calls.length > 0, {
+      timeoutMs: 150_000,
+      what: 'all to run',
+    });
     await Promise.all(ids.map((id) => box.until(id, 'running')));
     // As if that first answer were long ago: only the ends are a reason to ask now.
     const now = Date.now();
@@ -73,7 +97,13 @@ describe('the prober', () => {
       return file?.accounts.every(({ inFlight, dark }) => inFlight === 1 && dark !== null) ? file : null;
     });
     expect(seen).toMatchObject({ schema: 'cmo.meters/1', node: 'test-node', pressure: { exhausted: 95 } });
-    expect(seen.accounts.map(({ account, lanes, dark }) => [account, lanes.map(({ id, installed }) => [id, installed]), dark?.reason])).toEqual([
+    expect(
+      seen.accounts.map(({ account, lanes, dark }) => [
+        account,
+        lanes.map(({ id, installed }) => [id, installed]),
+        dark?.reason,
+      ]),
+    ).toEqual([
       ['codex', [['codex', true]], 'no_sessions'],
       ['claude', [['claude', true]], 'no_login'],
     ]);
@@ -84,8 +114,20 @@ describe('the prober', () => {
     });
     const claudeMeter = after.accounts.find(({ account }) => account === 'claude');
     expect(claudeMeter?.reading).toMatchObject({ source: 'claude stream' });
-    expect(claudeMeter?.windows.find(({ id }) => id === 'five_hour')).toMatchObject({ kind: 'five_hour', scope: null, usedPercent: 3, settling: 1, effective: 4 });
-    expect(claudeMeter?.costs.find(({ tier, window }) => tier === 'balanced' && window === 'five_hour')).toEqual({ lane: 'claude', tier: 'balanced', window: 'five_hour', points: 1, measured: 0 });
+    expect(claudeMeter?.windows.find(({ id }) => id === 'five_hour')).toMatchObject({
+      kind: 'five_hour',
+      scope: null,
+      usedPercent: 3,
+      settling: 1,
+      effective: 4,
+    });
+    expect(claudeMeter?.costs.find(({ tier, window }) => tier === 'balanced' && window === 'five_hour')).toEqual({
+      lane: 'claude',
+      tier: 'balanced',
+      window: 'five_hour',
+      points: 1,
+      measured: 0,
+    });
   });
 
   test('keeps what the usage endpoint says of a model, whatever runs bring, and charges it to the runs of that model only', async () => {
@@ -96,8 +138,15 @@ describe('the prober', () => {
     await box.ended(await onClaude('hello [[sim:echo]]'));
     await waitUntil(async () => (await box.gate.snapshot('claude')).windows.some(({ id }) => id === 'weekly:opus'));
     await box.ended(await onClaude('a sonnet run brings a reading of its own [[sim:echo]]'));
-    expect((await box.gate.snapshot('claude')).windows.find(({ id }) => id === 'weekly:opus')).toMatchObject({ usedPercent: 94.9, reserved: 0, settling: 0 });
-    const frontier = await onClaude('[[sim:echo]]', { tier: 'frontier', decision: { ...(await decisionOf()), tier: 'frontier', model: 'opus' } });
+    expect((await box.gate.snapshot('claude')).windows.find(({ id }) => id === 'weekly:opus')).toMatchObject({
+      usedPercent: 94.9,
+      reserved: 0,
+      settling: 0,
+    });
+    const frontier = await onClaude('[[sim:echo]]', {
+      tier: 'frontier',
+      decision: { ...(await decisionOf()), tier: 'frontier', model: 'opus' },
+    });
     await waitUntil(async () => {
       const look = await box.gate.look(laneOf(box.config, 'claude'), { 'weekly:opus': 200 }, 'normal');
       return !look.ok && look.window === 'weekly:opus';
@@ -127,15 +176,35 @@ describe('the prober', () => {
   test('notes in the receipt that the meter disagreed when a window with room is called used up', async () => {
     await open();
     const refuses = join(box.workDir, 'claude-refuses-at-one-percent');
-    const said = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: `Claude AI usage limit reached|${Math.floor(Date.now() / 1000) + 3600}`, session_id: '00000000-0000-4000-8000-000000000000', num_turns: 1, duration_ms: 1 };
+    const said = {
+      type: 'result',
+      subtype: 'success',
+      is_error: true,
+      api_error_status: 429,
+      result: `Claude AI usage limit reached|${Math.floor(Date.now() / 1000) + 3600}`,
+      session_id: '00000000-0000-4000-8000-000000000000',
+      num_turns: 1,
+      duration_ms: 1,
+    };
     writeFileSync(refuses, `#!/bin/sh\ncat >/dev/null\necho '${JSON.stringify(said)}'\nexit 1\n`, { mode: 0o755 });
     laneOf(box.config, 'claude').command = refuses;
-    await box.gate.read({ account: 'claude', windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 1, resetsAt: Date.now() + 3_600_000, scope: null }], source: 'test', writtenAt: Date.now(), readAt: Date.now(), plan: null });
+    await box.gate.read({
+      account: 'claude',
+      windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent: 1, resetsAt: Date.now() + 3_600_000, scope: null }],
+      source: 'test',
+      writtenAt: Date.now(),
+      readAt: Date.now(),
+      plan: null,
+    });
     await box.start();
     const id = await onClaude('anything');
-    const line = await waitUntil(() => box.receipts().find((one) => one.kind === 'attempt' && one.dispatch === id && one.lane === 'claude'));
+    const line = await waitUntil(() =>
+      box.receipts().find((one) => one.kind === 'attempt' && one.dispatch === id && one.lane === 'claude'),
+    );
     expect(line).toMatchObject({ class: 'usage_limit', notes: ['meter-disagreed: it showed 1 %'] });
-    expect(await waitUntil(async () => (await box.gate.snapshot('claude')).closed)).toMatchObject({ reason: 'usage_limit' });
+    expect(await waitUntil(async () => (await box.gate.snapshot('claude')).closed)).toMatchObject({
+      reason: 'usage_limit',
+    });
   });
 
   async function decisionOf() {
@@ -147,7 +216,12 @@ describe('the prober', () => {
 
 describe('a login across its end', () => {
   const rotating = (): Partial<LaneConfig> => ({ command: 'claude-with-a-single-use-token' });
-  const renewals = (): string[] => (existsSync(join(box.workDir, 'renewals')) ? readFileSync(join(box.workDir, 'renewals'), 'utf8').split('\n').filter((line) => line !== '') : []);
+  const renewals = (): string[] =>
+    existsSync(join(box.workDir, 'renewals'))
+      ? readFileSync(join(box.workDir, 'renewals'), 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+      : [];
   async function openRotating(): Promise<void> {
     await open({ claude: rotating(), change: { slots: { account: 24, node: 24, dark: 24 } } });
     const lane = laneOf(box.config, 'claude');
@@ -163,20 +237,28 @@ describe('a login across its end', () => {
     expect(records.map(({ state, attempt }) => [state, attempt])).toEqual(Array(24).fill(['succeeded', 1]));
     expect(renewals()).toHaveLength(1);
     expect(renewals()[0]).toMatch(/^renewed sk-ant-ort01-dummy-1 /);
-    expect(JSON.parse(readFileSync(login(), 'utf8'))).toMatchObject({ claudeAiOauth: { accessToken: expect.stringContaining('next') as string } });
+    expect(JSON.parse(readFileSync(login(), 'utf8'))).toMatchObject({
+      claudeAiOauth: { accessToken: expect.stringContaining('next') as string },
+    });
   }, 120_000);
 
   test('that holds no token shuts the lane: work waits with its attempts unspent, and starts when a person has logged in', async () => {
     await openRotating();
     writeFileSync(login(), JSON.stringify({ claudeAiOauth: { accessToken: '', refreshToken: '', expiresAt: 0 } }));
-    const pinned = await onClaude('waits [[sim:echo]]', { request: { ...(await requestOf()), pin: 'claude', failover: false } });
+    const pinned = await onClaude('waits [[sim:echo]]', {
+      request: { ...(await requestOf()), pin: 'claude', failover: false },
+    });
     const free = await onClaude('moves [[sim:echo]]');
     const worker = await box.start();
     expect((await box.ended(free)).lane).toBe('codex');
     const waiting = await box.records.read(pinned);
     expect(waiting).toMatchObject({ state: 'queued', lane: 'claude', attempt: 1, history: [] });
-    expect((await worker.meters.limits()).accounts.find(({ account }) => account === 'claude')?.lanes[0]?.hold).toContain('log in again');
-    await waitUntil(() => meters().accounts.find(({ account }) => account === 'claude')?.dark?.reason === 'repair_failed');
+    expect(
+      (await worker.meters.limits()).accounts.find(({ account }) => account === 'claude')?.lanes[0]?.hold,
+    ).toContain('log in again');
+    await waitUntil(
+      () => meters().accounts.find(({ account }) => account === 'claude')?.dark?.reason === 'repair_failed',
+    );
     expect(renewals()).toEqual([]);
     writeLogin(login());
     expect(await box.ended(pinned)).toMatchObject({ state: 'succeeded', attempt: 1 });

@@ -86,7 +86,11 @@ describe('the keeper of a login', () => {
     const kept = keeper({ leastMs: 0 });
     await kept.hold(claude());
     await kept.settled();
-    for (let i = 0; i < 5; i++) expect(await kept.hold(claude())).toMatchObject({ shut: true, why: expect.stringContaining('there is no claude') as string });
+    for (let i = 0; i < 5; i++)
+      expect(await kept.hold(claude())).toMatchObject({
+        shut: true,
+        why: expect.stringContaining('there is no claude') as string,
+      });
     expect(told).toHaveLength(1);
     writeLogin(login);
     expect(await kept.hold(claude())).toBeNull();

@@ -6,7 +6,12 @@ import { metersFile } from '#worker/prober/meters-file';
 import { tempFolder } from '../../../support/temp.js';
 import { sleep, waitUntil } from '../../../support/wait-until.js';
 
-const picture = (node: string, writtenAt = 0): LimitsData => ({ node, writtenAt: new Date(writtenAt).toISOString(), pressure: { tight: 65, critical: 85, exhausted: 95 }, accounts: [] });
+const picture = (node: string, writtenAt = 0): LimitsData => ({
+  node,
+  writtenAt: new Date(writtenAt).toISOString(),
+  pressure: { tight: 65, critical: 85, exhausted: 95 },
+  accounts: [],
+});
 const never = (error: unknown): void => {
   throw error;
 };
@@ -38,7 +43,10 @@ test('a picture that differs by its own time only is no change, and one that cam
   file.offer(picture('same', 3));
   await sleep(1_200);
   await file.stop();
-  expect(JSON.parse(readFileSync(join(folder, 'meters.json'), 'utf8'))).toMatchObject({ node: 'same', writtenAt: new Date(1).toISOString() });
+  expect(JSON.parse(readFileSync(join(folder, 'meters.json'), 'utf8'))).toMatchObject({
+    node: 'same',
+    writtenAt: new Date(1).toISOString(),
+  });
 });
 
 test('a folder that is gone is told and ends nothing', async () => {

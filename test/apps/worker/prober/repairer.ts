@@ -11,6 +11,9 @@ const lane = JSON.parse(readFileSync(laneFile, 'utf8')) as LaneConfig;
 
 // All at once.
 await delay(Math.max(0, Number(start) - Date.now()));
-const came = await repairLogin(login, stamp, { clock: Date.now, turn: () => repairTurn(lane, { PATH: process.env['PATH'], HOME: process.env['HOME'] }, login) });
+const came = await repairLogin(login, stamp, {
+  clock: Date.now,
+  turn: () => repairTurn(lane, { PATH: process.env['PATH'], HOME: process.env['HOME'] }, login),
+});
 process.stdout.write(JSON.stringify(came));
 process.exit(0);

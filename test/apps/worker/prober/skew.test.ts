@@ -37,15 +37,43 @@ beforeEach(async () => {
 function boxOff(ahead: number) {
   const clock = (): number => Date.now() + ahead;
   const folder = tempFolder('skew');
-  const base = testConfig({ claudeCredentials: join(folder, '.credentials.json'), codexSessionsRoot: join(folder, 'sessions') });
+  const base = testConfig({
+    claudeCredentials: join(folder, '.credentials.json'),
+    codexSessionsRoot: join(folder, 'sessions'),
+  });
   const config = { ...base, lanes: base.lanes.map((lane) => ({ ...lane, usageUrl: `${door.url}/api/oauth/usage` })) };
   const gate = openGate(redis, config);
   const time = sharedTime(redis, clock);
   const feed = meterFeed({ gate, config, log, time });
   writeLogin(config.claudeCredentials ?? '', { inMs: 60 * MINUTE });
-  const keeper = loginKeeper({ config, environment: {}, clock, log, submitted: () => Promise.resolve(null), wanted: () => Promise.resolve(false), changed() {}, events() {}, turn: () => Promise.resolve({ ran: false, why: '' }) });
-  const ask = claudeProbe({ keeper, turns: openTurns(redis, time), time, clock, take: (reading) => feed.take(reading) });
-  return { clock, folder, config, gate, feed, ask: () => ask(laneOf(config, 'claude')), claude: laneOf(config, 'claude'), codex: laneOf(config, 'codex') };
+  const keeper = loginKeeper({
+    config,
+    environment: {},
+    clock,
+    log,
+    submitted: () => Promise.resolve(null),
+    wanted: () => Promise.resolve(false),
+    changed() {},
+    events() {},
+    turn: () => Promise.resolve({ ran: false, why: '' }),
+  });
+  const ask = claudeProbe({
+    keeper,
+    turns: openTurns(redis, time),
+    time,
+    clock,
+    take: (reading) => feed.take(reading),
+  });
+  return {
+    clock,
+    folder,
+    config,
+    gate,
+    feed,
+    ask: () => ask(laneOf(config, 'claude')),
+    claude: laneOf(config, 'claude'),
+    codex: laneOf(config, 'codex'),
+  };
 }
 
 describe.each([5 * MINUTE, -5 * MINUTE, 0])('on a box whose clock is %d ms off', (ahead) => {
@@ -53,7 +81,11 @@ describe.each([5 * MINUTE, -5 * MINUTE, 0])('on a box whose clock is %d ms off',
     const { gate, feed, claude, clock } = boxOff(ahead);
     const before = Date.now();
     const resetsAt = Math.floor((before + 2 * MINUTE) / 1000);
-    await feed.claudeEvent(claude, { status: 'allowed', unifiedWindows: { five_hour: { utilization: 0.96, resetsAt, status: 'allowed' } } }, clock());
+    await feed.claudeEvent(
+      claude,
+      { status: 'allowed', unifiedWindows: { five_hour: { utilization: 0.96, resetsAt, status: 'allowed' } } },
+      clock(),
+    );
     const { reading, windows } = await gate.snapshot('claude');
     expect(reading?.writtenAt).toBeGreaterThanOrEqual(before - 100);
     expect(reading?.writtenAt).toBeLessThanOrEqual(Date.now());
@@ -65,8 +97,15 @@ describe.each([5 * MINUTE, -5 * MINUTE, 0])('on a box whose clock is %d ms off',
     const day = join(folder, 'sessions/2026/11/20');
     mkdirSync(day, { recursive: true });
     const written = Date.now() - 30_000;
-    const limits = { limit_id: 'codex', primary: { used_percent: 96, window_minutes: 300, resets_at: Math.floor((Date.now() + 2 * MINUTE) / 1000) }, secondary: null };
-    writeFileSync(join(day, 'rollout-2026-11-20T03-00-00-a.jsonl'), `${JSON.stringify({ timestamp: new Date(clock() - 30_000).toISOString(), type: 'event_msg', payload: { type: 'token_count', info: null, rate_limits: limits } })}\n`);
+    const limits = {
+      limit_id: 'codex',
+      primary: { used_percent: 96, window_minutes: 300, resets_at: Math.floor((Date.now() + 2 * MINUTE) / 1000) },
+      secondary: null,
+    };
+    writeFileSync(
+      join(day, 'rollout-2026-11-20T03-00-00-a.jsonl'),
+      `${JSON.stringify({ timestamp: new Date(clock() - 30_000).toISOString(), type: 'event_msg', payload: { type: 'token_count', info: null, rate_limits: limits } })}\n`,
+    );
     await feed.codexIdle(codex, true);
     const { reading, windows } = await gate.snapshot('codex');
     expect(Math.abs((reading?.writtenAt ?? 0) - written)).toBeLessThan(1_000);
@@ -85,7 +124,17 @@ describe.each([5 * MINUTE, -5 * MINUTE, 0])('on a box whose clock is %d ms off',
 
 test('readings of boxes whose clocks are ten minutes apart are taken in the order in which they were written', async () => {
   const [ahead, behind] = [boxOff(5 * MINUTE), boxOff(-5 * MINUTE)];
-  const event = (box: ReturnType<typeof boxOff>, used: number) => box.feed.claudeEvent(box.claude, { status: 'allowed', unifiedWindows: { five_hour: { utilization: used, resetsAt: Math.floor(Date.now() / 1000) + 9000, status: 'allowed' } } }, box.clock());
+  const event = (box: ReturnType<typeof boxOff>, used: number) =>
+    box.feed.claudeEvent(
+      box.claude,
+      {
+        status: 'allowed',
+        unifiedWindows: {
+          five_hour: { utilization: used, resetsAt: Math.floor(Date.now() / 1000) + 9000, status: 'allowed' },
+        },
+      },
+      box.clock(),
+    );
   await event(ahead, 0.1);
   await event(behind, 0.11);
   await event(ahead, 0.12);

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { startSim, type TestSim } from '../../../support/sim.js';
 
 /**
- * The simulator behind a door that can be shut: what is asked of the usage endpoint is counted here, and answered with an
- * error while a test wants one, else by the simulator.
+ * The simulator behind a door that can be shut: what is asked of the usage endpoint is counted here, and answered with
+ * an error while a test wants one, else by the simulator.
  */
 export type UsageDoor = {
   url: string;
@@ -24,11 +24,15 @@ export async function openDoor(options: Parameters<typeof startSim>[0] = {}): Pr
       door.calls.push({ at: Date.now(), authorization: request.headers.authorization ?? '' });
       await door.before();
       if (door.answer) {
-        response.writeHead(door.answer.status, { 'content-type': 'application/json', ...door.answer.headers }).end(door.answer.body ?? '{}');
+        response
+          .writeHead(door.answer.status, { 'content-type': 'application/json', ...door.answer.headers })
+          .end(door.answer.body ?? '{}');
         return;
       }
       const answer = await fetch(new URL(request.url ?? '/', sim.url), { headers: plain(request.headers) });
-      response.writeHead(answer.status, { 'content-type': 'application/json', date: new Date().toUTCString() }).end(await answer.text());
+      response
+        .writeHead(answer.status, { 'content-type': 'application/json', date: new Date().toUTCString() })
+        .end(await answer.text());
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -13,8 +13,16 @@ describe('the usage of a lane is asked', () => {
   test.each([
     ['of the vendor', {}, 'https://api.anthropic.com/api/oauth/usage'],
     ['where its CLI goes', { env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }, 'http://127.0.0.1:9/api/oauth/usage'],
-    ['where the configuration says', { usageUrl: 'http://localhost:9/u', env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }, 'http://localhost:9/u'],
-    ['elsewhere when that is allowed', { usageUrl: 'https://gate.example/u', allowEndpoint: true }, 'https://gate.example/u'],
+    [
+      'where the configuration says',
+      { usageUrl: 'http://localhost:9/u', env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } },
+      'http://localhost:9/u',
+    ],
+    [
+      'elsewhere when that is allowed',
+      { usageUrl: 'https://gate.example/u', allowEndpoint: true },
+      'https://gate.example/u',
+    ],
   ])('%s', (_, change, url) => expect(usageUrlOf({ ...lane, ...change })).toEqual({ ok: true, url }));
 
   test.each([
@@ -32,10 +40,20 @@ describe('one question', () => {
     door = await openDoor();
   });
   afterAll(() => door.close());
-  const ask = async (token = 'dummy') => readClaudeUsage(await askUsage(`${door.url}/api/oauth/usage`, token, 2_000), { account: 'claude', now: NOW });
+  const ask = async (token = 'dummy') =>
+    readClaudeUsage(await askUsage(`${door.url}/api/oauth/usage`, token, 2_000), { account: 'claude', now: NOW });
 
   test('is answered with the windows', async () => {
-    expect(await ask()).toMatchObject({ kind: 'reading', reading: { windows: [{ id: 'five_hour', usedPercent: 3 }, { id: 'weekly', usedPercent: 27 }, { id: 'weekly:sonnet', usedPercent: 1 }] } });
+    expect(await ask()).toMatchObject({
+      kind: 'reading',
+      reading: {
+        windows: [
+          { id: 'five_hour', usedPercent: 3 },
+          { id: 'weekly', usedPercent: 27 },
+          { id: 'weekly:sonnet', usedPercent: 1 },
+        ],
+      },
+    });
   });
 
   test('says what a lapsed token, a refusal and a broken answer are', async () => {

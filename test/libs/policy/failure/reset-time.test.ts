@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { LONGEST_WINDOW_MS, RESET_SLACK_MS, statedReset, windowLength } from '#policy/failure/index';
 
 const iso = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
-const reset = (text: string, now: string, hostTimeZone = 'UTC') => iso(statedReset(text, { now: Date.parse(now), hostTimeZone }));
+const reset = (text: string, now: string, hostTimeZone = 'UTC') =>
+  iso(statedReset(text, { now: Date.parse(now), hostTimeZone }));
 
 const LIMIT = "You've hit your limit · resets";
 const SESSION = "You've hit your session limit · resets";
@@ -35,7 +36,12 @@ describe('a clock time', () => {
   });
 
   test('that has just passed is over, in every zone, and nobody waits a day for it', () => {
-    for (const [zone, now] of [['UTC', '2026-11-20T15:04:00Z'], ['America/New_York', '2026-11-20T20:04:00Z'], ['Asia/Kolkata', '2026-11-20T09:34:00Z'], ['Pacific/Auckland', '2026-11-20T02:04:00Z']] as const) {
+    for (const [zone, now] of [
+      ['UTC', '2026-11-20T15:04:00Z'],
+      ['America/New_York', '2026-11-20T20:04:00Z'],
+      ['Asia/Kolkata', '2026-11-20T09:34:00Z'],
+      ['Pacific/Auckland', '2026-11-20T02:04:00Z'],
+    ] as const) {
       const instant = statedReset(`${LIMIT} 3pm`, { now: Date.parse(now), hostTimeZone: zone });
       expect(instant).toBe(Date.parse(now) - 4 * 60_000);
     }
@@ -53,7 +59,19 @@ describe('a clock time', () => {
     expect(reset(`${SESSION} 3:30am (America/New_York)`, '2026-03-08T05:00:00Z')).toBe('2026-03-08T07:30:00.000Z');
   });
 
-  test.each(['resets 30', 'resets 25:00', 'resets 13pm', 'resets 3', 'resets 9:75 AM', 'resets soon', 'resets 0am', 'reset', 'resets at', 'resets 4pm (Moon/Tycho)', 'resets 4pm (PQT)'])('that is none: %s', (text) => {
+  test.each([
+    'resets 30',
+    'resets 25:00',
+    'resets 13pm',
+    'resets 3',
+    'resets 9:75 AM',
+    'resets soon',
+    'resets 0am',
+    'reset',
+    'resets at',
+    'resets 4pm (Moon/Tycho)',
+    'resets 4pm (PQT)',
+  ])('that is none: %s', (text) => {
     expect(reset(`5-hour limit reached ∙ ${text}`, '2026-11-20T03:15:00Z')).toBe(null);
   });
 });
@@ -120,11 +138,70 @@ describe('a duration or a number', () => {
 
 describe('whatever the text', () => {
   const pieces = fc.constantFrom(
-    ...["You've hit your", 'session limit', 'weekly limit', 'limit', 'usage limit', '5-hour limit reached', ' · ', '∙', '|', ' resets ', 'try again at ', 'try again in ', 'Retry after ', 'at', 'in'],
-    ...['3pm', '12:30 AM', '18:00', '25:99', '99', 'Nov 23', 'Feb 30', 'Nov 22nd, 2026', '23 de dez. de 2026', '2026-11-23T16:00:00Z', 'tomorrow', 'Monday', 'noon', '1795151700', '99999999999', '1e99', '99999 days', '3 weeks 2 hours'],
-    ...['(UTC)', '(America/New_York)', '(Moon/Tycho)', '(GMT+99)', '(', ')', ',', '.', ' ', '\n', '\u202f', '’', '🖐', '\u0000', '{"resets_at":', '}'],
+    ...[
+      "You've hit your",
+      'session limit',
+      'weekly limit',
+      'limit',
+      'usage limit',
+      '5-hour limit reached',
+      ' · ',
+      '∙',
+      '|',
+      ' resets ',
+      'try again at ',
+      'try again in ',
+      'Retry after ',
+      'at',
+      'in',
+    ],
+    ...[
+      '3pm',
+      '12:30 AM',
+      '18:00',
+      '25:99',
+      '99',
+      'Nov 23',
+      'Feb 30',
+      'Nov 22nd, 2026',
+      '23 de dez. de 2026',
+      '2026-11-23T16:00:00Z',
+      'tomorrow',
+      'Monday',
+      'noon',
+      '1795151700',
+      '99999999999',
+      '1e99',
+      '99999 days',
+      '3 weeks 2 hours',
+    ],
+    ...[
+      '(UTC)',
+      '(America/New_York)',
+      '(Moon/Tycho)',
+      '(GMT+99)',
+      '(',
+      ')',
+      ',',
+      '.',
+      ' ',
+      '\n',
+      '\u202f',
+      '’',
+      '🖐',
+      '\u0000',
+      '{"resets_at":',
+      '}',
+    ],
   );
-  const text = fc.oneof(fc.array(pieces, { maxLength: 14 }).map((parts) => parts.join(' ')), fc.array(pieces, { maxLength: 10 }).map((parts) => parts.join('')), fc.string({ unit: 'binary', maxLength: 120 }), fc.tuple(fc.constantFrom(SESSION, LIMIT, 'try again at', 'try again in'), pieces, pieces, pieces).map((parts) => parts.join(' ')));
+  const text = fc.oneof(
+    fc.array(pieces, { maxLength: 14 }).map((parts) => parts.join(' ')),
+    fc.array(pieces, { maxLength: 10 }).map((parts) => parts.join('')),
+    fc.string({ unit: 'binary', maxLength: 120 }),
+    fc
+      .tuple(fc.constantFrom(SESSION, LIMIT, 'try again at', 'try again in'), pieces, pieces, pieces)
+      .map((parts) => parts.join(' ')),
+  );
   const zone = fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'Moon/Tycho', '');
   const now = fc.integer({ min: Date.parse('2026-01-01T00:00:00Z'), max: Date.parse('2028-12-31T00:00:00Z') });
 
@@ -147,26 +224,41 @@ describe('whatever the text', () => {
 
   test('a time that passed less than half an hour ago is never waited a day for', () => {
     fc.assert(
-      fc.property(fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'), now, fc.integer({ min: 1, max: 28 }), fc.constantFrom(SESSION, LIMIT, "You've hit your weekly limit · resets"), (zone, at, minutes, prefix) => {
-        const shown = new Intl.DateTimeFormat('en-US', { timeZone: zone, hour: 'numeric', minute: '2-digit' }).format(new Date(at - minutes * 60_000));
-        const instant = statedReset(`${prefix} ${shown} (${zone})`, { now: at, hostTimeZone: 'UTC' });
-        // An hour that occurs twice may be read as its later half.
-        expect(instant === null || instant <= at + 3_600_000).toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'),
+        now,
+        fc.integer({ min: 1, max: 28 }),
+        fc.constantFrom(SESSION, LIMIT, "You've hit your weekly limit · resets"),
+        (zone, at, minutes, prefix) => {
+          const shown = new Intl.DateTimeFormat('en-US', { timeZone: zone, hour: 'numeric', minute: '2-digit' }).format(
+            new Date(at - minutes * 60_000),
+          );
+          const instant = statedReset(`${prefix} ${shown} (${zone})`, { now: at, hostTimeZone: 'UTC' });
+          // An hour that occurs twice may be read as its later half.
+          expect(instant === null || instant <= at + 3_600_000).toBe(true);
+        },
+      ),
       { numRuns: 2000 },
     );
   });
 
   test('what a CLI would print for a reset within its window is read back to the minute', () => {
     fc.assert(
-      fc.property(fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'Europe/London'), now, fc.integer({ min: 1, max: 299 }), (zone, at, minutes) => {
-        const start = Math.floor(at / 60_000) * 60_000;
-        const reset = start + minutes * 60_000;
-        const shown = new Intl.DateTimeFormat('en-US', { timeZone: zone, hour: 'numeric', minute: '2-digit' }).format(new Date(reset));
-        const instant = statedReset(`${SESSION} ${shown} (${zone})`, { now: start, hostTimeZone: 'UTC' });
-        const off = instant === null ? Number.NaN : instant - reset;
-        expect(off === 0 || Math.abs(off) === 3_600_000).toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'Europe/London'),
+        now,
+        fc.integer({ min: 1, max: 299 }),
+        (zone, at, minutes) => {
+          const start = Math.floor(at / 60_000) * 60_000;
+          const reset = start + minutes * 60_000;
+          const shown = new Intl.DateTimeFormat('en-US', { timeZone: zone, hour: 'numeric', minute: '2-digit' }).format(
+            new Date(reset),
+          );
+          const instant = statedReset(`${SESSION} ${shown} (${zone})`, { now: start, hostTimeZone: 'UTC' });
+          const off = instant === null ? Number.NaN : instant - reset;
+          expect(off === 0 || Math.abs(off) === 3_600_000).toBe(true);
+        },
+      ),
       { numRuns: 3000 },
     );
   });
