@@ -5,7 +5,7 @@ import type { Next } from '#queue';
 import { installedLanes } from './confirm-lane.js';
 import { lanesOut } from './left-lanes.js';
 import { placement, rerouted } from './placement.js';
-import { environmentHere } from './prepare-run.js';
+import { environmentHere } from './environment.js';
 import { laneById, type Resources } from './resources.js';
 import { boundToSession } from './take-up.js';
 import { taskOfRecord } from './task-of.js';

@@ -1,8 +1,9 @@
-import { attemptId, isEnded, type DispatchRecord } from '#contract';
-import { appendReceipt, payOwed } from '#receipts';
+import { attemptId, type DispatchRecord } from '#contract';
+import { appendReceipt } from '#receipts';
 import { markDelivered, readPlan, writeReceipt } from '#runner';
 import { assertRun } from './assert-run.js';
 import type { Conclusion } from './conclusion-file.js';
+import { payWhatIsOwed } from './owed-after.js';
 import type { Resources } from './resources.js';
 
 /**
@@ -19,7 +20,7 @@ export async function deliver(
   account: string,
   conclusion: Conclusion,
 ): Promise<void> {
-  const { records, transitions, folders, node, log } = resources;
+  const { transitions, folders, node, log } = resources;
   const { receipt } = await writeReceipt(folder, conclusion.receipt);
   await appendReceipt(folders.receipts, receipt);
 
@@ -45,8 +46,7 @@ export async function deliver(
       await putTexts(resources, dispatch, attempt, conclusion);
       answer = await transitions.deliver(step);
     }
-    await afterDelivery(resources, dispatch, attempt);
-    const state = (await records.read(dispatch))?.state;
+    const state = await payWhatIsOwed(resources, dispatch);
     log.info(
       { dispatch, attempt, outcome: receipt.outcome, class: receipt.class, answer: answer.answer, state },
       'delivered',
@@ -69,15 +69,4 @@ async function putTexts(
   if (now?.state !== 'running' || now.attempt !== attempt) return;
   if (result !== null) await records.putBlob(dispatch, 'result', structured ?? result);
   if (partial !== null) await records.putBlob(dispatch, 'partial', partial);
-}
-
-/** From the record as it now is, not from what the script answered: a repeated delivery is answered 'fenced'. */
-export async function afterDelivery(
-  { records, tickets, outbox }: Resources,
-  dispatch: string,
-  attempt: number,
-): Promise<void> {
-  const now = await records.read(dispatch);
-  if (now && isEnded(now.state)) await payOwed(outbox, dispatch);
-  else if (now && now.attempt === attempt + 1 && now.state !== 'running') await tickets.add([now]);
 }

@@ -22,7 +22,7 @@ import { diffStat } from './diff-stat.js';
 import { readEndedBy } from './ended-by.js';
 import { lanesOut } from './left-lanes.js';
 import { measureEnded, meterNotes } from './measure-run.js';
-import { environmentHere, environmentOf, submittedEnvironment } from './prepare-run.js';
+import { environmentHere, environmentOf, submittedEnvironment } from './environment.js';
 import { laneById, type Resources } from './resources.js';
 import type { RunRef } from './roster.js';
 import { readRunEnd } from './run-end.js';

@@ -4,11 +4,11 @@ import type { RunPlan } from '#runner';
 import { keys, redisOffset } from '#store';
 import type { AttemptFacts, RunEnd } from './attempt-lines.js';
 import { conclude } from './conclusion.js';
-import { afterDelivery } from './deliver.js';
+import { payWhatIsOwed } from './owed-after.js';
 import { installedLanes } from './confirm-lane.js';
 import { lanesOut } from './left-lanes.js';
 import { planHead } from './plan-head.js';
-import { environmentHere } from './prepare-run.js';
+import { environmentHere } from './environment.js';
 import { laneById, type Resources } from './resources.js';
 
 /**
@@ -64,7 +64,7 @@ async function loseRun(resources: Resources, id: string, node: string): Promise<
     close: null,
     success: false,
   });
-  await afterDelivery(resources, id, record.attempt);
+  await payWhatIsOwed(resources, id);
   return answer.answer === 'delivered';
 }
 

@@ -1,7 +1,8 @@
 import type { DispatchRecord } from '#contract';
 import { attemptMark, findMarked, readPlan, readReceipt, setAsideRun, supervisorMark } from '#runner';
 import { readConclusion } from './conclusion-file.js';
-import { environmentHere, prepareRun } from './prepare-run.js';
+import { environmentFrom, parseEnvironment } from './environment.js';
+import { prepareRun } from './prepare-run.js';
 import { laneById, type Resources } from './resources.js';
 
 /**
@@ -12,7 +13,10 @@ import { laneById, type Resources } from './resources.js';
 export async function remakeRun(resources: Resources, record: DispatchRecord): Promise<string | null> {
   const lane = laneById(resources.config, record.lane);
   if (!lane || !record.decision.ok) return null;
-  return prepareRun(resources, record, lane, record.decision, await environmentHere(resources, record), true);
+  const task = await resources.records.task(record.id);
+  if (!task) return null;
+  const submitted = environmentFrom(resources, record, parseEnvironment(task.environment));
+  return (await prepareRun(resources, { ...task, record }, lane, record.decision, submitted, true)).folder;
 }
 
 /** What an attempt has started shows that it was. */

@@ -1,7 +1,6 @@
 import type { DispatchRecord } from '#contract';
-import { isEnded } from '#contract';
 import type { Next } from '#queue';
-import { payOwed } from '#receipts';
+import { payWhatIsOwed } from './owed-after.js';
 import type { Resources } from './resources.js';
 
 /**
@@ -9,14 +8,12 @@ import type { Resources } from './resources.js';
  * then: its new ticket, or its line. False: it waits no more.
  */
 export async function move(resources: Resources, record: DispatchRecord, next: Next, why: string): Promise<boolean> {
-  const { transitions, records, tickets, log } = resources;
+  const { transitions, log } = resources;
   if (!(await transitions.change(record, next))) return false;
   log.info(
     { dispatch: record.id, from: record.lane, to: next.change.lane ?? next.state, why },
     'waiting work was decided again',
   );
-  const now = await records.read(record.id);
-  if (now && isEnded(now.state)) await payOwed(resources.outbox, record.id);
-  else if (now && now.state !== 'running') await tickets.add([now]);
+  await payWhatIsOwed(resources, record.id);
   return true;
 }

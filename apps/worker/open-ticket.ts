@@ -6,7 +6,8 @@ import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
 import { move } from './move.js';
 import { overdue } from './overdue.js';
-import { environmentHere, prepareRun } from './prepare-run.js';
+import { environmentFrom, parseEnvironment } from './environment.js';
+import { prepareRun } from './prepare-run.js';
 import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
 import { boundLease } from './bound-lease.js';
@@ -37,29 +38,30 @@ export function ticketOpener(
   return async (job, token) => {
     const { id, attempt } = job.data;
     const key = attemptId(id, attempt);
-    let opening = true;
+    let holds = true;
     let entered = false;
     const giveBack = async (): Promise<void> => {
-      if (!opening) return;
-      opening = false;
+      if (!holds) return;
+      holds = false;
       slots.giveBack();
       await gate.giveBack(token, lane.account);
     };
     // Filled before the record is read: the scan skips what is being opened here.
-    roster.opening.add(key);
+    const opening = roster.open(id, attempt);
     try {
-      const record = await records.read(id);
-      if (!record || !fits(record, attempt, lane, clock())) {
+      const task = await records.task(id);
+      if (!task || !fits(task.record, attempt, lane, clock())) {
         await giveBack();
         return;
       }
+      const { record } = task;
       const over = overdue(record, clock());
       if (over) {
         await giveBack();
         await move(resources, record, over, over.event);
         return;
       }
-      const submitted = await environmentHere(resources, record);
+      const submitted = environmentFrom(resources, record, parseEnvironment(task.environment));
       const confirmed = await confirmLane(resources, record, lane, submitted['PATH'] ?? '');
       if (confirmed.kind === 'move') {
         await giveBack();
@@ -77,7 +79,7 @@ export function ticketOpener(
         return;
       }
       entered = true;
-      const folder = await prepareRun(resources, record, lane, decision, submitted);
+      const { folder, start } = await prepareRun(resources, task, lane, decision, submitted);
       const cost = costs.costsOf(lane, decision.tier);
       const answer = await transitions.start({
         record,
@@ -99,10 +101,17 @@ export function ticketOpener(
           await job.moveToWait(token);
           throw new WaitingError();
         case 'yes':
-          opening = false;
+          holds = false;
           entered = false;
           slots.becomeRun();
-          await roster.tend({ id, attempt, folder, adopted: false }).started;
+          await roster.tend({
+            id,
+            attempt,
+            folder,
+            adopted: false,
+            start,
+            cancelAsked: answer.cancelAsked || opening.cancelAsked,
+          }).started;
           return;
       }
     } catch (error) {
@@ -116,7 +125,7 @@ export function ticketOpener(
       throw error;
     } finally {
       if (entered) places.leave(key);
-      roster.opening.delete(key);
+      roster.close(opening);
     }
   };
 }

@@ -6,7 +6,6 @@ import {
   CmoError,
   DEFAULT_TIMEOUT_MS,
   errorBody,
-  type Access,
   type Decision,
   type DispatchRecord,
   type LaneConfig,
@@ -14,31 +13,15 @@ import {
 } from '#contract';
 import { continuedNotice, independenceNotice, repairNotice, resumeNotice } from '#policy';
 import { findExecutable, makeRun, runPath, type RunPlan } from '#runner';
-import { ANY_NODE } from '#store';
-import { adapterFor, captureEnvironment, childEnvironment, endpointOf } from '#vendors';
+import { ANY_NODE, type StoredTask } from '#store';
+import { adapterFor, endpointOf } from '#vendors';
 import { schemaAsGiven } from '#vendors/schema-rules';
 import { diffStat } from './diff-stat.js';
+import { environmentOf, type Environment } from './environment.js';
 import { wallClock } from './overdue.js';
 import { planHead } from './plan-head.js';
 import type { Resources } from './resources.js';
 import { takeUpOn } from './take-up.js';
-
-export type Environment = Record<string, string>;
-
-/**
- * The environment that an attempt of this record gets here. Work for any node has its sender's toolchain on its
- * sender's node; elsewhere those paths mean nothing, so it has this node's own, with what was sent besides.
- */
-export async function environmentHere(
-  resources: Pick<Resources, 'records' | 'node' | 'environment'>,
-  record: Pick<DispatchRecord, 'id' | 'home' | 'request'>,
-): Promise<Environment> {
-  const submitted = await submittedEnvironment(resources, record.id);
-  if (record.home !== ANY_NODE || record.request.origin === resources.node) return submitted;
-  const theirs = captureEnvironment(submitted, { names: [], values: {} }).env;
-  const besides = Object.fromEntries(Object.entries(submitted).filter(([name]) => !Object.hasOwn(theirs, name)));
-  return { ...besides, ...captureEnvironment(resources.environment, { names: [], values: {} }).env };
-}
 
 /**
  * Where an agent works that has no folder: its own empty one, the
@@ -48,55 +31,33 @@ export function textFolder(runs: string, dispatch: string): string {
   return join(runs, 'text', dispatch);
 }
 
-/** The submitter's own environment, as it was captured; kept in Redis only. */
-export async function submittedEnvironment({ records }: Pick<Resources, 'records'>, id: string): Promise<Environment> {
-  const text = await records.blob(id, 'env');
-  return text === null ? {} : (JSON.parse(text) as Environment);
-}
-
-/** The whole environment of the attempt's CLI. What was captured for another lane's passEnv stays out of this one. */
-export function environmentOf(
-  { config }: Pick<Resources, 'config'>,
-  submitted: Environment,
-  lane: LaneConfig,
-  attempt: string,
-  access: Access,
-): Environment {
-  const root = process.getuid?.() === 0;
-  const others = config.lanes.filter(({ id }) => id !== lane.id).flatMap(({ passEnv }) => passEnv);
-  const named = Object.keys(submitted).filter((name) => !others.includes(name));
-  return childEnvironment({
-    submitted,
-    lane,
-    adapterEnv: adapterFor(lane.kind).envFor({ access, root }),
-    mark: attempt,
-    named,
-  });
-}
+/** A run folder, and what its maker has in hand to start from it at once. Null: the folder stood there already, with a plan of its own. */
+export type PreparedRun = { folder: string; start: { plan: RunPlan; environment: Environment } | null };
 
 /**
  * Makes the run folder of the record's attempt: everything a supervisor and a successor need, and no claim.
+ * A folder that stands there already is kept as it is.
+ * @param submitted the environment that the attempt gets here
  * @param lost the attempt was started already, and its folder
  * was removed by somebody: nothing may start from the new one
- * @returns its path; a folder that stands there already is kept as it is
  */
 export async function prepareRun(
   resources: Resources,
-  record: DispatchRecord,
+  task: StoredTask,
   lane: LaneConfig,
   decision: Extract<Decision, { ok: true }>,
   submitted: Environment,
   lost = false,
-): Promise<string> {
+): Promise<PreparedRun> {
   const { records, folders, config, node, clock } = resources;
+  const { record } = task;
   const id = attemptId(record.id, record.attempt);
-  const [prompt, schema, before] = await Promise.all([
-    wholeText(records, record.id, 'prompt'),
-    wholeText(records, record.id, 'schema'),
-    record.access === 'write' && !lost ? diffStat(record.request.cwd, submitted['PATH'] ?? '') : null,
-  ]);
+  const prompt = wholeText(task, 'prompt');
+  const schema = wholeText(task, 'schema');
   if (prompt === null)
     throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
+  const writes = record.access === 'write' && !lost;
+  const before = writes ? await diffStat(record.request.cwd, submitted['PATH'] ?? '') : null;
 
   const cwd = record.home === ANY_NODE ? textFolder(folders.runs, record.id) : record.request.cwd;
   if (record.home === ANY_NODE) await mkdir(cwd, { recursive: true, mode: 0o700 });
@@ -153,12 +114,12 @@ export async function prepareRun(
     givenSchemaText: given ?? undefined,
     lost,
   });
-  return made.folder;
+  return { folder: made.folder, start: made.made ? { plan, environment } : null };
 }
 
 /** A task that is cut is none: an agent that got the half of it would do something else. */
-async function wholeText(records: Resources['records'], id: string, kind: 'prompt' | 'schema'): Promise<string | null> {
-  const stored = await records.text(id, kind);
+function wholeText(task: StoredTask, kind: 'prompt' | 'schema'): string | null {
+  const stored = task[kind];
   if (!stored?.cut) return stored?.text ?? null;
   const { node, file } = stored.cut;
   throw new CmoError(

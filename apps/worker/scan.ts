@@ -3,6 +3,7 @@ import { keys, readStanding } from '#store';
 import { findRun, listRuns, readPlan, readStatus, removeRun, spoiltPart, voidClaim } from '#runner';
 import { assertRun } from './assert-run.js';
 import { flawOfRun, hasProcesses, remakeRun, setAside } from './lost-run.js';
+import { payWhatIsOwed } from './owed-after.js';
 import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
 
@@ -25,7 +26,7 @@ export async function scan(resources: Resources, roster: Roster): Promise<void> 
     runs.filter(({ id }) => roster.has(id)),
   );
   for (const run of runs) {
-    if (roster.has(run.id) || roster.opening.has(run.id)) continue;
+    if (roster.has(run.id) || roster.isOpening(run.id)) continue;
     // One folder that the disk doesn't let be read keeps no other, and no daemon from its start.
     await takeUp(resources, roster, run).catch((error: unknown) => {
       if (!isOfFiles(error)) throw error;
@@ -63,6 +64,7 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
     case 'void':
       if (runsHere) await resources.transitions.unstart(record, run.attempt, node);
       await removeRun(folders.runs, run.id);
+      if (runsHere) await payWhatIsOwed(resources, run.dispatch);
       return;
     case 'unclaimed':
       if (!runsHere) {
@@ -141,12 +143,12 @@ export async function assertDelivered(resources: Resources, attempts: readonly s
 
 /** A record that says running here, without a folder or with one that is delivered: the crash came in between. */
 async function missingFolders(resources: Resources, roster: Roster): Promise<void> {
-  const { redis, records, transitions, folders, node, tickets, log } = resources;
+  const { redis, records, transitions, folders, node, log } = resources;
   for (const id of await redis.smembers(keys.running(node))) {
     const record = await records.read(id);
     if (!record || record.state !== 'running' || record.node !== node) continue;
     const key = `${id}.${record.attempt}`;
-    if (!parseAttemptId(key) || roster.has(key) || roster.opening.has(key)) continue;
+    if (!parseAttemptId(key) || roster.has(key) || roster.isOpening(key)) continue;
     const found = findRun(folders.runs, key);
     if (found?.where === 'runs') continue;
     if (found?.where === 'done') {
@@ -165,8 +167,7 @@ async function missingFolders(resources: Resources, roster: Roster): Promise<voi
     }
     if (await transitions.unstart(record, record.attempt, node)) {
       log.warn({ dispatch: id, attempt: record.attempt }, 'no run folder: nothing was started, back to the line');
-      const again = await records.read(id);
-      if (again && again.state === 'queued') await tickets.add([again]);
+      await payWhatIsOwed(resources, id);
     }
   }
 }

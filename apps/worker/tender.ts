@@ -22,7 +22,8 @@ import { readConclusion } from './conclusion-file.js';
 import { deliver } from './deliver.js';
 import { writeEndedBy } from './ended-by.js';
 import { ERR_CAP_BYTES, finishRun, OUT_CAP_BYTES, type Ended } from './finish-run.js';
-import { environmentHere, environmentOf, submittedEnvironment } from './prepare-run.js';
+import { environmentHere, environmentOf, submittedEnvironment, type Environment } from './environment.js';
+import { payWhatIsOwed } from './owed-after.js';
 import { progressTeller } from './progress.js';
 import { measureBegan } from './measure-run.js';
 import { laneById, type Resources } from './resources.js';
@@ -60,7 +61,7 @@ const START_BOUND_MS = 3_000;
 
 export function startTender(resources: Resources, run: RunRef): Tender {
   const stop = new AbortController();
-  let cancelled = false;
+  let cancelled = run.cancelAsked ?? false;
   let poke = (): void => {};
   let startedNow = (): void => {};
   const started = new Promise<void>((resolve) => {
@@ -140,11 +141,11 @@ class Tending {
   }
 
   async run(): Promise<void> {
-    const { folder } = this.#run;
-    const plan = await readPlan(folder);
+    const { folder, start } = this.#run;
+    const plan = start?.plan ?? (await readPlan(folder));
     if (!plan) throw new Error(`no readable plan in ${folder}`);
     this.#r.places.found(this.#id, placeOf(plan));
-    const concluded = await readConclusion(folder);
+    const concluded = start ? null : await readConclusion(folder);
     if (concluded) {
       await deliver(this.#r, await this.#record(), folder, plan.account, concluded);
       return;
@@ -164,21 +165,28 @@ class Tending {
    * Starts the supervisor where none was. False: nothing was started and nothing will be; the record is back in line.
    */
   async #ensureStarted(plan: RunPlan): Promise<boolean> {
-    const { folder } = this.#run;
-    const status = await readStatus(folder);
-    if (status.state !== 'unclaimed') return true;
-    const lane = laneById(this.#r.config, plan.lane);
-    if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
-    const record = await this.#record();
-    // The cancel may have been asked before this tender listened.
-    if (record?.cancelAsked || this.#signals.cancelled()) return !(await this.#voided(record));
-    const submitted =
-      record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
-    const env = environmentOf(this.#r, submitted, lane, this.#id, plan.access);
+    const { folder, start } = this.#run;
+    const env = start ? start.environment : await this.#startFound(plan);
+    if (env === 'started') return true;
+    if (env === 'cancelled' || this.#signals.cancelled()) return !(await this.#voided(await this.#record()));
     const { came } = await startSupervisor({ folder, plan, env, supervisor: this.#r.supervisor, fork: this.#r.fork });
     const claimed = came !== 'dead' && came !== 'late';
     this.#signals.started();
     return claimed || !(await this.#voided(await this.#record()));
+  }
+
+  /** Of a folder that was found: the environment its start needs, if that is still to be made. */
+  async #startFound(plan: RunPlan): Promise<Environment | 'started' | 'cancelled'> {
+    const status = await readStatus(this.#run.folder);
+    if (status.state !== 'unclaimed') return 'started';
+    const lane = laneById(this.#r.config, plan.lane);
+    if (!lane) throw new Error(`lane ${plan.lane} is no longer configured`);
+    const record = await this.#record();
+    // The cancel may have been asked before this tender listened.
+    if (record?.cancelAsked) return 'cancelled';
+    const submitted =
+      record === null ? await submittedEnvironment(this.#r, this.#run.id) : await environmentHere(this.#r, record);
+    return environmentOf(this.#r, submitted, lane, this.#id, plan.access);
   }
 
   /** Makes sure that nothing starts from this folder any more; true when nothing ever did. */
@@ -187,8 +195,7 @@ class Tending {
     if (!voided) return false;
     if (record) await this.#r.transitions.unstart(record, this.#run.attempt, this.#r.node);
     await removeRun(this.#r.folders.runs, this.#id);
-    const again = await this.#record();
-    if (again?.state === 'queued') await this.#r.tickets.add([again]);
+    await payWhatIsOwed(this.#r, this.#run.id);
     return true;
   }
 

@@ -27,7 +27,7 @@ import { nodeSlots } from './node-slots.js';
 import { ticketOpener } from './open-ticket.js';
 import { rebalancer } from './rebalance.js';
 import type { Log, Resources } from './resources.js';
-import { submittedEnvironment } from './prepare-run.js';
+import { submittedEnvironment } from './environment.js';
 import { openMeters } from './prober/meters.js';
 import { loseNodes, tellOfNode } from './lost-nodes.js';
 import { makeRoster } from './roster.js';
@@ -279,7 +279,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     runningCount: () => roster.count(),
     collectGarbage: (dryRun) => collectGarbage(resources, dryRun),
     meters,
-    idle: () => roster.count() === 0 && roster.opening.size === 0,
+    idle: () => roster.idle(),
     health: () => healthOf(pulse, keeper.states(), rounds),
     lend(attempt, lend) {
       // One after the other: a slot that was taken back must not end up lent.

@@ -2,14 +2,12 @@ import type { Redis } from 'ioredis';
 import { CmoError, errorBody, isEnded, type Config, type DispatchRecord, type ErrorBody, type State } from '#contract';
 import {
   ANY_NODE,
-  BLOB_KINDS,
   evaluateJson,
   keys,
   openRecords,
   queueName,
   recordFields,
   packBlob,
-  replies,
   scriptKeys,
   type BlobKind,
   type BlobPlace,
@@ -50,8 +48,20 @@ export function labelsOf(labels: Record<string, string> | undefined): string[] {
   return Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`);
 }
 
-/** Blobs are written before the record that names them; without a record they are gone after this long. */
-const UNCLAIMED_BLOB_S = 3600;
+/** As the script wants it. */
+function submitted({ record, task }: NewDispatch): object {
+  return {
+    id: record.id,
+    state: record.state,
+    class: record.class,
+    flow: record.request.batch ?? record.project,
+    batch: record.request.batch,
+    labels: labelsOf(record.request.labels),
+    once: record.request.once === undefined ? undefined : { key: record.request.once, body: task ?? '' },
+    retryOf: record.request.retryOf,
+    fields: recordFields(record, record.lane === null ? '' : queueName(record.lane, record.home)),
+  };
+}
 
 /** @param blobs where this box keeps texts that are too large for Redis; null: everything stays in Redis */
 export function openQueue({
@@ -70,36 +80,31 @@ export function openQueue({
   return {
     async submit(news) {
       if (news.length === 0) return [];
-      const blobs = redis.pipeline();
-      const put = async (id: string, kind: BlobKind, text: string | null, where: BlobPlace | null): Promise<void> => {
-        if (text !== null)
-          blobs.set(keys.blob(id, kind), await packBlob(where, id, kind, text), 'EX', UNCLAIMED_BLOB_S, 'NX');
-      };
-      for (const { record, blobs: texts } of news) {
+      const packed: Buffer[] = [];
+      const textsOf = async ({ record: { id, home }, blobs }: NewDispatch): Promise<Record<string, number>> => {
+        const at: Record<string, number> = {};
+        const put = async (kind: BlobKind, text: string | null, where: BlobPlace | null): Promise<void> => {
+          if (text === null) return;
+          // Its place in ARGV, which begins at 1 with the JSON.
+          at[kind] = packed.push(await packBlob(where, id, kind, text)) + 1;
+        };
         // What every box may have to read must not lie on this one.
-        const where = record.home === ANY_NODE ? null : place;
-        await put(record.id, 'prompt', texts.prompt, where);
-        await put(record.id, 'schema', texts.schema, where);
+        const where = home === ANY_NODE ? null : place;
+        await put('prompt', blobs.prompt, where);
+        await put('schema', blobs.schema, where);
         // Its values may be secrets: they never touch the disk but as Redis writes them.
-        await put(record.id, 'env', texts.env, null);
-      }
-      await replies(blobs);
-      const reply = await evaluateJson<SubmitReply>(redis, operations.submit, [keys.record(news[0]?.record.id ?? '')], {
-        k: scriptKeys,
-        lookIn: config.timing.ticketRepairMs,
-        blobs: BLOB_KINDS,
-        records: news.map(({ record, task }) => ({
-          id: record.id,
-          state: record.state,
-          class: record.class,
-          flow: record.request.batch ?? record.project,
-          batch: record.request.batch,
-          labels: labelsOf(record.request.labels),
-          once: record.request.once === undefined ? undefined : { key: record.request.once, body: task ?? '' },
-          retryOf: record.request.retryOf,
-          fields: recordFields(record, record.lane === null ? '' : queueName(record.lane, record.home)),
-        })),
-      });
+        await put('env', blobs.env, null);
+        return at;
+      };
+      const wanted: object[] = [];
+      for (const one of news) wanted.push({ ...submitted(one), texts: await textsOf(one) });
+      const reply = await evaluateJson<SubmitReply>(
+        redis,
+        operations.submit,
+        [keys.record(news[0]?.record.id ?? '')],
+        { k: scriptKeys, lookIn: config.timing.ticketRepairMs, records: wanted },
+        packed,
+      );
       if ('conflict' in reply) throw new CmoError(onceConflict(reply.conflict.key, reply.conflict.id));
       const now = await Promise.all(
         news.map(async ({ record }, i) => {

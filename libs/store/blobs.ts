@@ -43,7 +43,11 @@ export async function readBlob(
   kind: BlobKind,
 ): Promise<StoredText | null> {
   const packed = await redis.getBuffer(keys.blob(id, kind));
-  if (packed === null) return null;
+  return packed === null ? null : unpackBlob(place, packed);
+}
+
+/** @param packed as it lies in Redis */
+export async function unpackBlob(place: BlobPlace | null, packed: Packed): Promise<StoredText> {
   const { text, cut } = await unpack(packed);
   if (cut === null) return { text, cut: null, file: null };
   const whole =

@@ -3,7 +3,7 @@ export { evaluate, evaluateJson, script, type Script } from './script.js';
 export { connect, type ConnectionKind, type RedisAddress } from './connect.js';
 export { changedFields, parseRecord, recordFields, type Fields } from './record-fields.js';
 export { readStanding, type Standing } from './standing.js';
-export { openRecords, type Records } from './records.js';
+export { openRecords, type Records, type StoredTask } from './records.js';
 export type { Filter } from './listing.js';
 export { MOST_IN_REDIS, packBlob, readBlob, type BlobPlace, type StoredText } from './blobs.js';
 export type { Cut } from './blob-text.js';

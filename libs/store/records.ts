@@ -1,15 +1,26 @@
 import { STATES, type BatchStatus, type DispatchRecord, type State } from '#contract';
 import type { Redis } from 'ioredis';
-import { packBlob, readBlob, type BlobPlace, type StoredText } from './blobs.js';
+import { packBlob, readBlob, unpackBlob, type BlobPlace, type StoredText } from './blobs.js';
 import { listCensuses, readCensus } from './census.js';
 import { keys, type BlobKind } from './keys.js';
 import { listRecords, readRecords, type Filter } from './listing.js';
 import { replies } from './pipeline.js';
 import { parseRecord } from './record-fields.js';
 
+/** A record with what was submitted beside it. A text is null where there was none, or it is not kept any more. */
+export type StoredTask = {
+  record: DispatchRecord;
+  prompt: StoredText | null;
+  schema: StoredText | null;
+  /** JSON: its submitter's environment, as it was captured. */
+  environment: StoredText | null;
+};
+
 /** Reading what Redis knows of dispatches. Writing is only by the compare-and-set scripts (libs/queue). */
 export interface Records {
   read(id: string): Promise<DispatchRecord | null>;
+  /** The record and its texts, in one round trip. */
+  task(id: string): Promise<StoredTask | null>;
   /**
    * The last submitted first; all states when none is named.
    * Throws when Redis can't answer: never an empty list instead.
@@ -36,6 +47,17 @@ export function openRecords(redis: Redis, place: BlobPlace | null = null): Recor
   return {
     async read(id) {
       return parseRecord(await redis.hgetall(keys.record(id)));
+    },
+
+    async task(id) {
+      const pipeline = redis.pipeline().hgetall(keys.record(id));
+      for (const kind of ['prompt', 'schema', 'env'] as const) pipeline.getBuffer(keys.blob(id, kind));
+      const [fields, ...packed] = (await replies(pipeline)) as [Record<string, string>, ...(Buffer | null)[]];
+      const record = parseRecord(fields);
+      if (record === null) return null;
+      const texts = packed.map(async (one) => (one === null ? null : unpackBlob(place, one)));
+      const [prompt = null, schema = null, environment = null] = await Promise.all(texts);
+      return { record, prompt, schema, environment };
     },
 
     readMany: (ids) => readRecords(redis, ids),

@@ -14,9 +14,18 @@ export function script(name: string, text: string, parts: Record<string, string>
   return { name, text: whole, sha: createHash('sha1').update(whole).digest('hex') };
 }
 
-/** Runs one; the whole argument is one JSON value. EVALSHA first: a restarted Redis has forgotten the text. */
-export async function evaluate(redis: Redis, operation: Script, names: string[], argument: unknown): Promise<unknown> {
-  const args = [...names, JSON.stringify(argument)];
+/**
+ * Runs one. ARGV[1] is its argument, one JSON value; what JSON can't carry, bytes, are the ARGV behind it.
+ * EVALSHA first: a restarted Redis has forgotten the text.
+ */
+export async function evaluate(
+  redis: Redis,
+  operation: Script,
+  names: string[],
+  argument: unknown,
+  bytes: readonly Buffer[] = [],
+): Promise<unknown> {
+  const args = [...names, JSON.stringify(argument), ...bytes];
   try {
     return await redis.evalsha(operation.sha, names.length, ...args);
   } catch (error) {
@@ -26,8 +35,14 @@ export async function evaluate(redis: Redis, operation: Script, names: string[],
 }
 
 /** For scripts that answer JSON of a known shape: the shape is ours, written in the script's header. */
-export async function evaluateJson<T>(redis: Redis, operation: Script, names: string[], argument: unknown): Promise<T> {
-  const reply = await evaluate(redis, operation, names, argument);
+export async function evaluateJson<T>(
+  redis: Redis,
+  operation: Script,
+  names: string[],
+  argument: unknown,
+  bytes: readonly Buffer[] = [],
+): Promise<T> {
+  const reply = await evaluate(redis, operation, names, argument, bytes);
   if (typeof reply !== 'string') throw new Error(`script ${operation.name} answered ${typeof reply}`);
   return JSON.parse(reply) as T;
 }

@@ -1,8 +1,9 @@
 -- submit: 1..1,000 new dispatches, all or none. An id that is known is left as it is (the client made it: a
 -- repeated submit is a re-sent one). A `once` key that is known stands for its first dispatch, whatever the new id.
 -- KEYS 1 the first record (for routing only).
--- ARGV[1] JSON { k, lookIn, blobs = { kinds }, records = [{ id, state, class, flow, batch?, labels = { label }?,
---   once? = { key, body (digest of the task) }, retryOf?, fields = { name -> string } }] }
+-- ARGV[1] JSON { k, lookIn, records = [{ id, state, class, flow, batch?, labels = { label }?,
+--   once? = { key, body (digest of the task) }, retryOf?, fields = { name -> string }, texts = { kind -> its ARGV } }] }
+-- ARGV[2…] the texts, packed: a record and what was submitted with it are there together, or neither is.
 -- Reply JSON { records = [{ id, new, tag }] } in the order sent, or
 -- { conflict = { key, id } }: that key belongs to another task.
 local a = cjson.decode(ARGV[1])
@@ -42,6 +43,13 @@ for i, r in ipairs(a.records) do
     end
   end
 end
+-- The texts first: one that can't be stored must leave no record that names it.
+for i, r in ipairs(a.records) do
+  local key = a.k.record .. r.id
+  if not same[i] and redis.call('EXISTS', key) == 0 then
+    for kind, at in pairs(r.texts) do redis.call('SET', key .. ':' .. kind, ARGV[at]) end
+  end
+end
 local out = {}
 for i, r in ipairs(a.records) do
   local id = same[i] or r.id
@@ -53,7 +61,6 @@ for i, r in ipairs(a.records) do
     if WAITING[r.state] then tag = fair_tag(r.class, r.flow) end
     set_fields(id, r.fields)
     redis.call('HSET', key, 'tag', tag)
-    for _, kind in ipairs(a.blobs) do redis.call('PERSIST', key .. ':' .. kind) end
     if r.batch then
       redis.call('ZADD', a.k.batch .. r.batch, now, id)
       redis.call('HINCRBY', a.k.census .. r.batch, 'total', 1)
