@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { DATA_OPTIONS } from '../../apps/daemon/redis/server-arguments.js';
 import { onLeave } from './on-leave.js';
 import { isAlive, signal, waitGone } from './processes.js';
 import { removeFolder, tempFolder } from './temp.js';
@@ -98,29 +99,9 @@ export async function startRedis(options: { folder?: string; args?: string[] } =
 /** Under setpriv, so that a test process that is itself killed by SIGKILL leaves no server behind. */
 function commandLine(folder: string, socket: string, more: string[]): [string, string[]] {
   const server = redisServer();
-  const args = [
-    '--port',
-    '0',
-    '--unixsocket',
-    socket,
-    '--unixsocketperm',
-    '700',
-    '--dir',
-    folder,
-    '--logfile',
-    join(folder, 'redis.log'),
-  ];
-  args.push(
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'everysec',
-    '--maxmemory-policy',
-    'noeviction',
-    ...more,
-  );
+  const place = ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder];
+  // Its data as in the private server of a daemon.
+  const args = [...place, '--logfile', join(folder, 'redis.log'), ...DATA_OPTIONS.flat(), ...more];
   return onPath('setpriv') ? ['setpriv', ['--pdeathsig', 'KILL', server, ...args]] : [server, args];
 }
 

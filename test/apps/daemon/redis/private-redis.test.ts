@@ -62,10 +62,12 @@ test('a private Redis has no port, keeps what it acknowledged, throws nothing aw
   expect(await place.lockedPid()).toBe(pid);
   const settings = await say(socket, async (redis) =>
     Promise.all(
-      ['port', 'appendonly', 'appendfsync', 'maxmemory-policy', 'save'].map((name) => redis.config('GET', name)),
+      ['port', 'appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'hash-max-ziplist-value'].map((name) =>
+        redis.config('GET', name),
+      ),
     ),
   );
-  expect((settings as string[][]).map((pair) => pair[1])).toEqual(['0', 'yes', 'everysec', 'noeviction', '']);
+  expect((settings as string[][]).map((pair) => pair[1])).toEqual(['0', 'yes', 'everysec', 'noeviction', '', '2048']);
   expect(statSync(socket).mode & 0o777).toBe(0o600);
   expect(statSync(place.place.log).mode & 0o077).toBe(0);
   for (const name of readdirSync(place.place.folder))
