@@ -25,8 +25,9 @@ async function ended(days: number, more: Partial<DispatchRecord['request']> = {}
   const { id } = await desk.submit(request(more));
   await desk.queue.cancel(id);
   await redis.hset(keys.record(id), 'endedAt', Date.now() - days * DAY);
-  await redis.zadd(keys.state('cancelled'), Date.now() - (days + 1) * DAY - 1_000 + submits, id);
-  await redis.hset(keys.record(id), 'submittedAt', Date.now() - (days + 1) * DAY - 1_000 + submits);
+  const submittedAt = Date.now() - (days + 1) * DAY - 1_000 + submits;
+  await redis.zadd(keys.state('cancelled'), submittedAt, id);
+  await redis.hset(keys.record(id), 'submittedAt', submittedAt);
   for (const label of Object.entries((await desk.read(id)).request.labels ?? {}))
     await redis.zadd(keys.label(label.join('=')), Number((await desk.read(id)).submittedAt), id);
   await redis.zrem(keys.owed, id);
