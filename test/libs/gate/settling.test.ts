@@ -90,6 +90,18 @@ describe('the points of a run that ended', () => {
     expect(await pictureOf('five_hour')).toMatchObject({ estimated: 0, effective: 11 });
   });
 
+  test('are kept of one whose lease lapsed too, from then on: nobody knows any more what it has spent', async () => {
+    await read([five(10)]);
+    const record = await desk.submit();
+    await desk.reserve('t');
+    await desk.start(record, 't', { ttlMs: 20 });
+    await sleep(40);
+    expect(await pictureOf('five_hour')).toMatchObject({ reserved: 0, settling: 1, effective: 11 });
+    expect((await desk.gate.snapshot('codex')).inFlight).toBe(0);
+    await read([five(11)]);
+    expect(await pictureOf('five_hour')).toMatchObject({ settling: 0, effective: 11 });
+  });
+
   test('go with the reset of their window', async () => {
     const reset = Date.now() + 200;
     await read([five(94, reset)]);
