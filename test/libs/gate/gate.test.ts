@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openGate, type Gate } from '#gate';
 import type { Config, MeterReading } from '#contract';
 import { openQueue, openTransitions } from '#queue';
+import { keys } from '#store';
 import { startRedis, type TestRedis } from '../../support/redis.js';
 import { laneOf, testConfig, testRecord } from '../../support/records.js';
 import { freePort } from '../../support/secure-redis.js';
@@ -78,6 +79,21 @@ describe('the gate admits', () => {
     const gate = openGate(redis, config);
     expect(await admitted(gate, config, 6)).toBe(2);
     expect(await reserve(gate, config, 'late')).toMatchObject({ ok: false, reason: 'dark' });
+  });
+
+  test('no more than the dark bound on a reading of more than an hour ago, once a run of ours has ended since', async () => {
+    const config = testConfig({ slots: { account: 8, node: 8, dark: 2 } });
+    const gate = openGate(redis, config);
+    const hourAgo = Date.now() - 61 * 60_000;
+    await gate.read(reading(1, { writtenAt: hourAgo }));
+    // Nothing of ours has moved it: it is old, and still what is left.
+    expect(await admitted(gate, config, 4)).toBe(4);
+    for (let i = 0; i < 4; i++) await gate.giveBack(`t${i}`, 'codex');
+    await redis.hset(keys.gate('codex').flags, 'ended', hourAgo + 1);
+    expect(await admitted(gate, config, 4)).toBe(2);
+    expect(await reserve(gate, config, 'late')).toMatchObject({ ok: false, reason: 'dark' });
+    await gate.read(reading(1));
+    expect(await admitted(gate, config, 8)).toBe(8);
   });
 
   test('a lane with slots of its own no further than those', async () => {
