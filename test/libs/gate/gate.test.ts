@@ -117,6 +117,13 @@ describe('the gate admits', () => {
     expect(await gate.look(codex(config), { five_hour: 1000 }, 'interactive')).toMatchObject({ ok: true });
   });
 
+  test('normal work to the last slot where there is but one: a hold-back must not stop a batch for good', async () => {
+    const config = testConfig({ holdBack: { slots: 2, points: 0 }, slots: { account: 1, node: 8, dark: 2 } });
+    const gate = openGate(redis, config);
+    await gate.read(reading(1));
+    expect(await admitted(gate, config, 2)).toBe(1);
+  });
+
   test('a window whose reset has passed as if it were unused', async () => {
     const config = testConfig();
     const gate = openGate(redis, config);
