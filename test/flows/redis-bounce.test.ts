@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { isEnded, type DispatchRow, type HealthData } from '#contract';
 import { call } from '../apps/daemon/home.js';
@@ -21,6 +22,21 @@ afterEach(async () => {
  * wait (5 s), and the time after which a wait is asked again.
  */
 const AWAY_MS = 15_000;
+const WAITING = 50;
+const DELAYED = 20;
+
+/** As many dispatches of one prompt, in one submit. */
+async function many(prompt: string, times: number, ...flags: string[]): Promise<string[]> {
+  batches += 1;
+  const file = join(box.folder, `batch-${batches}.jsonl`);
+  writeFileSync(file, `${JSON.stringify({ prompt })}\n`.repeat(times));
+  const ran = await box.cmo(['submit', '--batch', file, '--json', ...flags]);
+  if (ran.code !== 0) throw new Error(ran.stderr);
+  return (await box.ls('--batch', (JSON.parse(ran.stdout) as { data: { batch: string } }).data.batch)).map(
+    ({ id }) => id,
+  );
+}
+let batches = 0;
 
 const ready = (): ReturnType<typeof call<HealthData>> => call<HealthData>(box.paths.apiSocket, 'GET', '/readyz');
 
@@ -39,9 +55,10 @@ test('fifteen seconds without Redis: agents go on, what waits and what comes bac
   await waitUntil(() => box.ledger().length === 6, { what: 'six agents to run' });
   const [ending] = await submit(['[[sim:slow seconds=5]]'], '--read-only', '--pin', 'codex');
   const failing = await submit(Array<string>(4).fill('[[sim:empty times=1 then=echo]]'), '--role', 'research');
-  const later = await submit(Array<string>(4).fill('[[sim:echo]]'), '--role', 'research', '--not-before', '6s');
-  const queued = await submit(Array<string>(6).fill('[[sim:slow seconds=1]]'), '--read-only');
+  const later = await many('[[sim:echo]]', DELAYED - failing.length, '--role', 'research', '--not-before', '6s');
+  const queued = await many('[[sim:slow seconds=0.3]]', WAITING - held.length - 1, '--read-only');
   const ids = [...held, ending ?? '', ...failing, ...later, ...queued];
+  expect(ids).toHaveLength(WAITING + DELAYED);
   await waitUntil(async () => (await box.ls()).some(({ state }) => state === 'retrying'), {
     what: 'one to wait for its retry',
   });
@@ -99,6 +116,65 @@ function ended(ids: readonly string[]): Promise<DispatchRow[]> {
     { what: `all ${ids.length} to end`, timeoutMs: 60_000, everyMs: 300 },
   );
 }
+
+/** The answer to one command, or the error; sent once. */
+async function once(command: (client: Redis) => Promise<unknown>): Promise<string> {
+  const client = new Redis({
+    path: server.socket,
+    retryStrategy: null,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+  });
+  client.on('error', () => undefined);
+  const said = await command(client).then(String, String);
+  client.disconnect();
+  return said;
+}
+
+test('Redis is killed in the middle of a script, with deliveries and starts standing behind it, and reads its file for a while when it is back: nothing of the script is left, and all work ends, once', async () => {
+  server = await startRedis({ args: ['--key-load-delay', '300'] });
+  // Something to read: while it does so Redis answers after every thousandth command only.
+  const filler = server.client().pipeline();
+  for (let n = 0; n < 8_000; n += 1) filler.set(`filler:${n}`, 'x');
+  await filler.exec();
+  box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
+  await box.up();
+  const ids = [
+    ...(await many('[[sim:slow seconds=1]]', 24, '--read-only')),
+    ...(await many('[[sim:echo]]', 6, '--role', 'research', '--not-before', '3s')),
+  ];
+  const daemon = box.daemon();
+  await waitUntil(() => box.ledger().filter(({ event }) => event === 'start').length >= 8, { what: 'eight to run' });
+
+  const half = once((client) =>
+    client.eval(
+      "redis.call('SET', 'first-half', '1') local i = 0 while true do i = i + 1 end redis.call('SET', 'second-half', '1')",
+      0,
+    ),
+  );
+  // What ends now is told to a server that does not answer.
+  const before = box.ledger().filter(({ event }) => event === 'end').length;
+  await waitUntil(() => box.ledger().filter(({ event }) => event === 'end').length >= before + 4, {
+    what: 'agents to end meanwhile',
+  });
+  await server.kill();
+  const starting = server.start();
+  expect(await half).toMatch(/closed/i);
+  await waitUntil(async () => (await once((client) => client.get('x'))).includes('LOADING'), {
+    what: 'Redis to read its file',
+    everyMs: 5,
+  });
+  expect((await ready()).ok).toBe(false);
+  await starting;
+
+  const rows = await ended(ids);
+  expect(rows.map(({ state }) => state)).toEqual(ids.map(() => 'succeeded'));
+  expect(await box.redis().exists('first-half', 'second-half')).toBe(0);
+  expect(box.starts()).toEqual(Object.fromEntries(ids.map((id) => [`${id}.1`, 1])));
+  expect(box.daemon()).toBe(daemon);
+  expect(await problemsAtRest(box, ids)).toEqual([]);
+}, 120_000);
 
 test('a daemon whose Redis is gone for good leaves when it is told to', async () => {
   server = await startRedis();
