@@ -237,6 +237,30 @@ describe('deliver', () => {
     expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ reserved: 1, settling: 0 });
   });
 
+  test('is not undone by a heartbeat that comes after it; nor does one of another node, or for another attempt, reserve anything', async () => {
+    const record = await desk.run(await desk.submit());
+    const renew = (change: { attempt?: number; node?: string } = {}): Promise<string> =>
+      desk.gate.renew({
+        dispatch: record.id,
+        attempt: 1,
+        lane: laneOf(config, 'codex'),
+        node: config.nodeId,
+        class: 'normal',
+        project: 'p',
+        cost: record.cost,
+        ttlMs: 60_000,
+        ...change,
+      });
+    expect(await renew({ node: 'another-node' })).toBe('not-running');
+    expect(await renew({ attempt: 2 })).toBe('not-running');
+    expect(await renew()).toBe('renewed');
+    await desk.deliver(record, { success: true });
+    expect(await renew()).toBe('not-running');
+    const snapshot = await desk.gate.snapshot('codex');
+    expect([snapshot.inFlight, snapshot.reservations.length]).toEqual([0, 1]);
+    expect(snapshot.windows[0]).toMatchObject({ reserved: 0, settling: 1 });
+  });
+
   test('with a next attempt ends it as cancelled when a cancel came first', async () => {
     const record = await desk.run(await desk.submit());
     await desk.queue.cancel(record.id);
