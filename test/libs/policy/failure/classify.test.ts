@@ -393,9 +393,17 @@ describe('runs that were cut', () => {
     status: 429,
   };
 
-  test('a 429 outranks our own watchdogs, a server error does not', () => {
-    for (const end of [{ timedOut: true }, { silent: true }, { signal: 'SIGKILL', exitCode: null }])
+  test('a 429 and a login that is over outrank our own watchdogs, a server error does not', () => {
+    const lapsed: Channel = {
+      ...refused,
+      words: ['api_retry: authentication_failed (status 401)'],
+      kinds: ['authentication_failed'],
+      status: 401,
+    };
+    for (const end of [{ timedOut: true }, { silent: true }, { signal: 'SIGKILL', exitCode: null }]) {
       expect(classify(facts('claude', { ...end, channel: refused })).class).toBe('rate_limit');
+      expect(classify(facts('claude', { ...end, channel: lapsed })).class).toBe('auth');
+    }
     const slow: Channel = {
       ...refused,
       words: ['api_retry: server_error (status 500)'],
@@ -435,6 +443,10 @@ describe('runs that were cut', () => {
       class: 'usage_limit',
       resetsAt: null,
     });
+    const stated = (resetsAt: number) =>
+      said('claude', "You've hit your session limit.", { resetsAt, kinds: ['usage_limit_reached'] });
+    expect(resetOf(stated(NOW + 4 * 3_600_000))).toBe('2026-11-20T07:15:00.000Z');
+    expect(resetOf(stated(NOW + 9 * 3_600_000))).toBeNull();
   });
 
   test('a run that would have billed a key is a matter of the login', () => {

@@ -74,6 +74,14 @@ describe('what the stream says while it runs', () => {
     });
   });
 
+  test('a rejected window is over when the model answers after it: a later throttle is no spent window', () => {
+    const { reading } = run('claude', [init(), rejected(), said('it went on'), retry(429, 'rate_limit')], {
+      endedByUs: true,
+      exitCode: 143,
+    });
+    expect(reading).toMatchObject({ ok: false, failure: { class: 'rate_limit', resetsAt: null } });
+  });
+
   test('of two rejected windows the one that opens last counts', () => {
     const windows = {
       unifiedWindows: {

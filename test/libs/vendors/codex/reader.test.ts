@@ -71,6 +71,18 @@ describe('what it came to', () => {
     ).toBe(true);
   });
 
+  test('a notice after an error is no sign that the model answered: the error stands; an answer takes it away', () => {
+    const error = { type: 'error', message: 'You’ve hit your usage limit. Try again in 2 hours.' };
+    const notice = { type: 'item.completed', item: { id: 'item_0', type: 'error', message: 'a plugin is old' } };
+    expect(run('codex', [started, turn, error, notice], { exitCode: 1 }).reading).toMatchObject({
+      failure: { class: 'usage_limit' },
+      began: 'no',
+    });
+    expect(run('codex', [started, turn, error, message('it went on')], { exitCode: 1 }).reading).toMatchObject({
+      failure: { class: 'transient' },
+    });
+  });
+
   test('a raw error body is read: its sentence, code, status and reset', () => {
     const body = JSON.stringify({
       type: 'error',
