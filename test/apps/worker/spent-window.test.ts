@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { AttemptReceipt } from '#contract';
+import type { AttemptReceipt, LaneConfig } from '#contract';
 import { openBox, type Box } from '../../support/box.js';
 import { testConfig } from '../../support/records.js';
 import { tempFolder } from '../../support/temp.js';
@@ -96,6 +96,54 @@ test.each(['claude', 'codex'] as const)(
     ).toBe('succeeded');
     expect(attempts().find(({ dispatch }) => dispatch === late)).toMatchObject({ lane, outcome: 'ok', attempt: 1 });
     expect((await box.gate.snapshot(lane)).closed).toBeNull();
+  },
+  240_000,
+);
+
+test.each(['claude', 'codex'] as const)(
+  'every sentence by which %s was seen to say so closes the window of its own account at once, and its work ends on the other vendor',
+  async (kind) => {
+    const other = kind === 'claude' ? 'codex' : 'claude';
+    const folder = tempFolder('sentences');
+    const window = join(folder, 'window');
+    writeFileSync(window, String(Math.floor(Date.now() / 1000) + 600));
+    const base = testConfig().lanes;
+    const texts = limitTexts(kind);
+    // An account for each sentence: none of them can close it for another.
+    const lanes = base.flatMap((lane): LaneConfig[] =>
+      lane.id === kind
+        ? texts.map((text, i) => {
+            const file = join(folder, `text-${i}`);
+            writeFileSync(file, `${text}\n`);
+            const env = { CMO_TEST_WINDOW: window, CMO_TEST_LIMIT_TEXTS: file };
+            return { ...lane, id: `${kind}-${i}`, account: `${kind}-${i}`, slots: 1, env };
+          })
+        : [lane],
+    );
+    box = await openBox({
+      lanes,
+      slots: { account: 8, node: 8, dark: 8 },
+      timing: { sweepMs: 500, refusalMs: [600_000] },
+    });
+    // Two each: the second may not meet what the first has met.
+    const ids = await Promise.all(
+      [...texts, ...texts].map((_, n) => box.submit(`${n}`, { lane: `${kind}-${n % texts.length}` })),
+    );
+    await box.start();
+    for (const id of ids)
+      expect(
+        await waitUntil(async () => ((record) => (record?.endedAt ? record : null))(await box.records.read(id)), {
+          timeoutMs: 120_000,
+        }),
+      ).toMatchObject({ state: 'succeeded', lane: other });
+    const refused = box
+      .receipts()
+      .flatMap((line) => (line.kind === 'attempt' && line.lane.startsWith(`${kind}-`) ? [line] : []));
+    expect(
+      texts.map((text, i) => [text, refused.filter(({ lane }) => lane === `${kind}-${i}`).map((one) => one.class)]),
+    ).toEqual(texts.map((text) => [text, ['usage_limit']]));
+    for (const [i, text] of texts.entries())
+      expect((await box.gate.snapshot(`${kind}-${i}`)).closed, text).toMatchObject({ reason: 'usage_limit' });
   },
   240_000,
 );
