@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { attemptMark, endMarked, findMarked, identityOf } from '#runner';
-import { holdsEntry, procTable, psTable } from '#runner/process-table';
+import { holdsEntry, procTable, psTable, type ProcessTable } from '#runner/process-table';
 import { isAlive, signal, waitGone } from '../../support/processes.js';
 import { tempFolder } from '../../support/temp.js';
 import { waitUntil } from '../../support/wait-until.js';
@@ -55,6 +55,18 @@ describe.each([
     await waitGone(ignores);
     expect(isAlive(other)).toBe(true);
   });
+});
+
+test('looks twice before it says that none is left: one that forks and leaves is missed by a single look', async () => {
+  const id = newId();
+  const child = await launch(`${BIN}sleeps-forever`, [], { CMO_ATTEMPT: id });
+  await waitUntil(async () => (await procTable.find({ marks: [attemptMark(id)] })).length > 0);
+  let looks = 0;
+  // As if the child had not yet stood in the list when it was read, and its parent not any more.
+  const missing: ProcessTable = { find: (of) => ((looks += 1) === 1 ? Promise.resolve([]) : procTable.find(of)) };
+  const { ended, left } = await endMarked({ marks: [attemptMark(id)] }, { graceMs: 2_000, table: missing });
+  expect([ended, left]).toEqual([[child], []]);
+  await waitGone(child);
 });
 
 test('ends also what cleared its environment, where the group’s leader is known', async () => {

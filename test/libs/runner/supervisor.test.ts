@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -206,16 +207,25 @@ describe.each(KINDS)('the %s supervisor', (kind) => {
     expect(processesWith(run.id)).toEqual([]);
   });
 
-  test('kills what the CLI started in another session when the deadline passes', async () => {
+  test('kills what the CLI started in another session when the deadline passes, and nothing of another attempt', async () => {
     const run = await newRun(['/bin/sh', '-c', `${BIN}forks-a-setsid-stray; exec sleep 1000000`], {
       deadlineMs: 1_000,
       graceMs: 300,
     });
-    await start(run, supervisor);
-    const stray = Number(await firstOutput(run));
-    expect(isAlive(stray)).toBe(true);
-    expect((await exitOf(run)).exit).toMatchObject({ code: 143, timedOut: true });
-    expect(isAlive(stray)).toBe(false);
+    // Agents of others, whose mark only begins or ends as this one's does.
+    const others = [{ CMO_ATTEMPT: `${run.id}1` }, { MY_CMO_ATTEMPT: run.id }].map((env) =>
+      spawn('sleep', ['1000'], { stdio: 'ignore', detached: true, env: { ...ENV, ...env } }),
+    );
+    try {
+      await start(run, supervisor);
+      const stray = Number(await firstOutput(run));
+      expect(isAlive(stray)).toBe(true);
+      expect((await exitOf(run)).exit).toMatchObject({ code: 143, timedOut: true });
+      expect(isAlive(stray)).toBe(false);
+      for (const { pid } of others) expect(isAlive(pid ?? 0)).toBe(true);
+    } finally {
+      for (const other of others) other.kill('SIGKILL');
+    }
   });
 
   test('does not wait for a stray that holds the output, and leaves the one in another session to the marks', async () => {
