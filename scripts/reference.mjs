@@ -110,7 +110,7 @@ function errorsPage(errors) {
     fix,
   ]);
   const lines = [
-    'Codes are stable; messages may improve. `exit` is what a command leaves with, `status` what the HTTP interface answers. `retry`: `after-fix` needs a change first, `later` a window or a service, `now` can be tried at once, `never` can not.',
+    'Codes are stable; messages may improve. `exit` is what a command leaves with, `status` what the HTTP interface answers. `retry`: `after-fix` needs a change first, `later` a window or a service, `now` can be tried at once, `never` cannot.',
   ];
   return [
     '# Errors',

@@ -157,7 +157,7 @@ function placeError(cwd: string, place: PlaceKind): ErrorBody | null {
     case 'not-a-folder':
       return errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}`);
     case 'unreadable':
-      return errorBody('CMO_E_CWD', `the working directory can not be entered: ${cwd}`);
+      return errorBody('CMO_E_CWD', `the working directory cannot be entered: ${cwd}`);
   }
 }
 

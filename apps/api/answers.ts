@@ -52,7 +52,7 @@ function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code]
 /** What the thrown thing means to the caller. A bug's own text stays in the log: it may quote what it choked on. */
 export function bodyOf(error: unknown): ErrorBody {
   if (error instanceof CmoError) return error.body;
-  if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis can not be reached now');
+  if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis cannot be reached now');
   if (error instanceof Error && /^(NOPERM|NOAUTH|WRONGPASS) /.test(error.message))
     return errorBody('CMO_E_REDIS', 'Redis does not let its user do that', {
       fix: 'give the user the rights that docs/guides/redis.md lists',
@@ -93,7 +93,7 @@ function isRedisAway(error: unknown): boolean {
 /** In words of our own: Redis quotes what it was sent. */
 function writeRefusalOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  if (error.message.startsWith('MISCONF ')) return 'it can not write its file (is the disk full?)';
+  if (error.message.startsWith('MISCONF ')) return 'it cannot write its file (is the disk full?)';
   if (error.message.startsWith('OOM ')) return 'its memory is full';
   return error.message.startsWith('READONLY ') ? 'it is a replica' : null;
 }

@@ -4,7 +4,7 @@ export const EXIT_CODES: readonly (readonly [code: string, when: string])[] = [
   ['0', 'succeeded; listings that could answer'],
   [
     '1',
-    'failed, timed out, interrupted, cancelled by someone else; doctor with a failed row; a failed selftest; a service that can not be set up; explain with an unreadable member; replay with a difference',
+    'failed, timed out, interrupted, cancelled by someone else; doctor with a failed row; a failed selftest; a service that cannot be set up; explain with an unreadable member; replay with a difference',
   ],
   ['2', 'refused before it was recorded: a flag, the configuration, the schema file, the folder, the role'],
   [
@@ -12,7 +12,7 @@ export const EXIT_CODES: readonly (readonly [code: string, when: string])[] = [
     'deferred or expired: no window had room in time; a plan that would wait; limits with no usable lane; guard without room',
   ],
   ['4', 'no login or no CLI for the only lanes that are permitted'],
-  ['5', 'the daemon or its Redis can not be reached or started'],
+  ['5', 'the daemon or its Redis cannot be reached or started'],
   ['6', 'of several, at least one did not succeed'],
   ['7', 'the wait ran out; the dispatch goes on'],
   ['130', 'interrupted with Ctrl-C'],

@@ -135,7 +135,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
     life.onLeave('queue', () => resources.queue.close());
     const api = await createApi(resources);
     const socket = apiSocket(paths.apiSocket, api.app.server, (error) => {
-      if (error) log.error({ err: error }, 'the api socket was removed by hand and can not be made again');
+      if (error) log.error({ err: error }, 'the api socket was removed by hand and cannot be made again');
       else log.warn({ socket: paths.apiSocket }, 'the api socket was removed by hand and made again');
     });
     // Whoever still reads its answer gets it first: steps are undone last first.

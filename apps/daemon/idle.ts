@@ -42,7 +42,7 @@ export function stopWhenIdle({ life, socket, api, log, idleMs, isBusy }: IdlePar
       looking = true;
       look()
         .catch((error: unknown) => {
-          log.error({ err: error }, 'the api socket can not be opened again');
+          log.error({ err: error }, 'the api socket cannot be opened again');
           leave();
         })
         .finally(() => (looking = false));

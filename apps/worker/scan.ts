@@ -32,7 +32,7 @@ export async function scan(resources: Resources, roster: Roster): Promise<void> 
       if (!isOfFiles(error)) throw error;
       resources.log.error(
         { attempt: run.id, error: error.message },
-        'a run folder can not be looked at; it is tried again',
+        'a run folder cannot be looked at; it is tried again',
       );
     });
   }

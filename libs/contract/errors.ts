@@ -106,14 +106,14 @@ export const ERRORS = {
     fix: 'apt-get install redis-server, or brew install redis, or set CMO_REDIS_URL',
   },
   CMO_E_REDIS: {
-    message: 'Redis can not be reached or started',
+    message: 'Redis cannot be reached or started',
     exit: 5,
     http: 503,
     retry: 'later',
     fix: '`cmo doctor` says what was tried',
   },
   CMO_E_DAEMON: {
-    message: 'the daemon can not be reached or started',
+    message: 'the daemon cannot be reached or started',
     exit: 5,
     http: 503,
     retry: 'later',
@@ -141,7 +141,7 @@ export const ERRORS = {
     fix: 'make room on it (`cmo gc --dry-run` says what cmo could remove), or lower disk.floorMb in the config file',
   },
   CMO_E_SERVICE: {
-    message: 'the service can not be set up',
+    message: 'the service cannot be set up',
     exit: 1,
     http: 500,
     retry: 'after-fix',

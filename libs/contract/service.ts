@@ -12,11 +12,11 @@ export type ServiceState = {
   node: string | null;
   program: string | null;
   state: string | null;
-  /** With the box, or with the login. Null: it can not be told. */
+  /** With the box, or with the login. Null: it cannot be told. */
   enabled: boolean | null;
   running: boolean | null;
   /**
-   * systemd: the user's manager starts with the box and stays after a logout. Null: elsewhere, or it can not be told.
+   * systemd: the user's manager starts with the box and stays after a logout. Null: elsewhere, or it cannot be told.
    */
   linger: boolean | null;
   /** Why work that waits would not go on after a reboot; none: it would. */

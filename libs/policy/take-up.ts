@@ -15,7 +15,7 @@ export function resumeNotice(): string {
 /** @param problems what is wrong with the answer, a line or two */
 export function repairNotice(problems: string): string {
   return [
-    'Your answer can not be used: it does not fit the JSON Schema that was asked for.',
+    'Your answer cannot be used: it does not fit the JSON Schema that was asked for.',
     `What is wrong: ${problems}`,
     'Give the whole answer again as one JSON value that fits the schema, and nothing beside it. Correct its form; do no further work on the task.',
   ].join('\n');

@@ -33,7 +33,7 @@ export function darkAnswer(answer: UsageAnswer, now: number): Dark | null {
   if (status === 403 || kind === 'permission_error')
     return dark(
       'forbidden',
-      'This login may not read its usage (a setup-token login can not); it may still run agents.',
+      'This login may not read its usage (a setup-token login cannot); it may still run agents.',
       LATEST_MS,
     );
   if (status === 429 || kind === 'rate_limit_error')

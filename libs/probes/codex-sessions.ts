@@ -162,7 +162,7 @@ function nothing({ files, unreadable }: FoundSessions, findings: readonly FileFi
       'The newest session files are too large to search to their start, and none of what was read is a reading.',
     );
   if (unreadable.length > 0 || findings.some((finding) => finding.unreadable))
-    return dark('unreadable', 'Session files are there but can not be read by this user.');
+    return dark('unreadable', 'Session files are there but cannot be read by this user.');
   if (pools.length > 0)
     return dark(
       'other_pool_only',

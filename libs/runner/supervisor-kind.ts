@@ -66,7 +66,7 @@ async function trialFlaw(sh: Extract<SupervisorKind, { kind: 'sh' }>): Promise<s
     env: { CMO_ATTEMPT: 'd-trial.1' },
     timeout: 5_000,
   });
-  if (grep.status !== 0) return 'grep does not know -z, or an environment can not be read';
+  if (grep.status !== 0) return 'grep does not know -z, or an environment cannot be read';
   const runs = await mkdtemp(join(tmpdir(), 'cmo-trial-'));
   try {
     const plan = trialPlan(findExecutable('sleep', sh.tools) ?? 'sleep');

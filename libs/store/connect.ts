@@ -48,7 +48,7 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 function optionsOf(url: string): Options {
   const target = parseRedisAddress(url);
   // The configuration was checked by the same function; its text is not repeated, since it may hold a password.
-  if (!target) throw new Error('the address of Redis can not be understood');
+  if (!target) throw new Error('the address of Redis cannot be understood');
   const { where, user, password, db } = target;
   const tls = tlsOf(target);
   const login: Options = {

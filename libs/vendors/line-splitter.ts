@@ -4,7 +4,7 @@ const NEWLINE = 0x0a;
  * to make room, so a long line costs its own length and no more.
  */
 const BLOCK = 64 * 1024;
-/** Of a line that can not be an event: what is ever read of a document that is laid out over lines. */
+/** Of a line that cannot be an event: what is ever read of a document that is laid out over lines. */
 const NOISE_MAX = 1024 * 1024;
 /**
  * How an event, or a list of them, may begin: a brace or bracket,

@@ -170,7 +170,7 @@ test('a folder with a file that is no dispatch file is refused: it would run as 
   expect([ran.code, ran.stdout.includes('verdict.json')]).toEqual([2, true]);
 });
 
-test('what can not go together with a batch is refused', async () => {
+test('what cannot go together with a batch is refused', async () => {
   file('one.jsonl', lines({ prompt: 'a' }));
   for (const [args, says] of [
     [['run', '--batch', 'one.jsonl', '--prompt', 'x'], '--batch and --prompt together'],

@@ -51,7 +51,7 @@ test('when the run folders of agents at work are removed by hand, they are ended
   await toldAsInterrupted({ reader, writer });
 });
 
-test('a run folder that can not be read any more is set aside for a look, and its agent is ended and told as interrupted', async () => {
+test('a run folder that cannot be read any more is set aside for a look, and its agent is ended and told as interrupted', async () => {
   const { reader, writer } = await twoAgents();
   await box.killDaemon();
   for (const id of [reader, writer]) truncateSync(join(box.paths.runs, `${id}.1`, 'plan.json'), 10);

@@ -73,7 +73,7 @@ const REFUSALS: Refusal[] = [
     says: /state/,
   },
   {
-    what: 'a redis-server that can not start',
+    what: 'a redis-server that cannot start',
     args: [],
     before: brokenRedis,
     code: 'CMO_E_REDIS',

@@ -16,7 +16,7 @@ export const explain = command({
   examples: ['cmo explain decision inputs.json', 'cmo explain failure < input.json'],
   notes: [
     'Reads one input, or an array of them, and always prints the array of what cmo makes of each, as JSON.',
-    'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that can not be read gives {"error"} in its place, and exit 1.',
+    'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that cannot be read gives {"error"} in its place, and exit 1.',
   ],
   async run({ words }, context) {
     const [seen = '', file = '-'] = words;

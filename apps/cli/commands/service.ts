@@ -32,7 +32,7 @@ export const service = command({
   schema: 'cmo.service/1',
   examples: ['cmo service install --dry-run', 'cmo service install', 'cmo service status'],
   notes: [
-    'A unit of your own systemd; where that can not be reached a line of cron, on macOS an agent of launchd. Agents go on when the daemon is stopped, restarted or crashes.',
+    'A unit of your own systemd; where that cannot be reached a line of cron, on macOS an agent of launchd. Agents go on when the daemon is stopped, restarted or crashes.',
     'Installed again it is brought up to date: after an update that moved the program, and with the PATH of the shell you type it in.',
     'It is given PATH and where things lie, no key and no password. It stays when nothing is to do; `cmo down` stops it until the next boot.',
   ],

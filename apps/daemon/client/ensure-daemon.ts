@@ -67,7 +67,7 @@ export async function ensureDaemon(paths: Paths, _config?: Config, options: Ensu
     if (why === undefined) throw error;
     return {
       ok: false,
-      error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} can not be written: ${why}`, {
+      error: errorBody('CMO_E_STATE_FOLDER', `the state folder ${paths.state} cannot be written: ${why}`, {
         fix: 'make it writable, or free space; agents that run go on',
       }),
     };

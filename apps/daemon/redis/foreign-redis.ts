@@ -12,7 +12,7 @@ export async function checkForeignRedis(url: string): Promise<ForeignRedis> {
   const address = shownRedisAddress(url);
   const unreachable = (why: string): ForeignRedis => ({
     ok: false,
-    error: errorBody('CMO_E_REDIS', `Redis at ${address} can not be reached`, {
+    error: errorBody('CMO_E_REDIS', `Redis at ${address} cannot be reached`, {
       details: [why],
       fix: /certificate/i.test(why)
         ? 'name the file of its authority: rediss://…?ca=/path/ca.pem'
@@ -61,7 +61,7 @@ async function warningsOf(redis: Redis): Promise<string[]> {
   const [policy, appendOnly] = [await setting('maxmemory-policy'), await setting('appendonly')];
   const warnings: string[] = [];
   if (policy === null || appendOnly === null)
-    warnings.push('its settings can not be read: make sure of maxmemory-policy noeviction and appendonly yes');
+    warnings.push('its settings cannot be read: make sure of maxmemory-policy noeviction and appendonly yes');
   if (policy !== null && policy !== 'noeviction')
     warnings.push(`maxmemory-policy is ${policy}: it may throw queued work away; set noeviction`);
   if (appendOnly === 'no') warnings.push('appendonly is off: a restart loses acknowledged work; set appendonly yes');

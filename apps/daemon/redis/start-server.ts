@@ -58,7 +58,7 @@ export async function startServer(
   const words = textAfter(place.log, from);
   closeSync(log);
   const details = [`${program}: ${why}`, ...words, `its log is ${place.log}`];
-  return { ok: false, error: errorBody('CMO_E_REDIS', 'the private Redis can not be started', { details }) };
+  return { ok: false, error: errorBody('CMO_E_REDIS', 'the private Redis cannot be started', { details }) };
 }
 
 /** The last lines that this start wrote, capped. */

@@ -61,8 +61,8 @@ export async function readLoginFile(path: string): Promise<Exclude<Login, { kind
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return { kind: 'none', why: `there is no login file ${path} (one in a keychain can not be read here)` };
-    return { kind: 'none', why: `${path} can not be read (${code ?? 'unknown'})` };
+      return { kind: 'none', why: `there is no login file ${path} (one in a keychain cannot be read here)` };
+    return { kind: 'none', why: `${path} cannot be read (${code ?? 'unknown'})` };
   }
 }
 

@@ -48,7 +48,7 @@ export async function repairLogin(path: string, stamp: string, parts: RepairPart
   const until = clock() + patienceMs;
   const folder = await realFolder(path);
   if (folder === null)
-    return { kind: 'failed', why: `${dirname(path)} can not be written, so the CLI can not renew the login in it` };
+    return { kind: 'failed', why: `${dirname(path)} cannot be written, so the CLI cannot renew the login in it` };
   for (;;) {
     const lock = await take(join(folder, 'cmo-repair.lock'), { for: 'renewing the claude login' });
     if (lock.taken) return repairUnderLock(path, stamp, lock, parts);

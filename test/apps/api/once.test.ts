@@ -83,7 +83,7 @@ test('a key is one word of printable characters, and there is one', async () => 
   });
 });
 
-test('times that can not be kept are refused while the sender still looks', async () => {
+test('times that cannot be kept are refused while the sender still looks', async () => {
   const past = new Date(Date.now() - 1_000).toISOString();
   const code = async (change: Partial<DispatchRequest>): Promise<string | null> => (await post(one(change))).code;
   expect(await code({ deadline: past })).toBe('CMO_E_UNSATISFIABLE');

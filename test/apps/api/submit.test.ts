@@ -195,7 +195,7 @@ test('one id twice in a submit is refused', async () => {
   });
 });
 
-test('a prompt that codex can not take is refused where codex may get it, and taken when claude is pinned', async () => {
+test('a prompt that codex cannot take is refused where codex may get it, and taken when claude is pinned', async () => {
   const prompt = 'x'.repeat(1_048_577);
   expect(await refused({ prompt })).toMatchObject({ code: 'CMO_E_USAGE' });
   expect(await it.submit({ prompt, pin: 'claude' })).toMatchObject({ lane: 'claude' });

@@ -87,7 +87,7 @@ describe('cmo limits', () => {
     rmSync(file);
   });
 
-  test('with a flag that can not be meant is refused', async () => {
+  test('with a flag that cannot be meant is refused', async () => {
     expect((await box.cmo(['limits', '--line', '--refresh'])).code).toBe(2);
   });
 });

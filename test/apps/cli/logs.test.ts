@@ -50,7 +50,7 @@ describe('cmo logs', () => {
     expect(first.stdout).toContain('stderr: Warning: no last agent message');
   });
 
-  test('refuses what can not be meant', async () => {
+  test('refuses what cannot be meant', async () => {
     expect(await box.cmo(['logs'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('logs of what?') as string,

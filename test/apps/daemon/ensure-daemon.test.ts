@@ -241,7 +241,7 @@ test('two state folders under one node id: the second is refused while the first
   }
 });
 
-test('a foreign Redis that can not be reached is named without its password', async () => {
+test('a foreign Redis that cannot be reached is named without its password', async () => {
   const home = fresh({ env: { CMO_REDIS_URL: 'redis://me:hunter2@127.0.0.1:1/0' } });
   const one = await home.up();
   expect(one).toMatchObject({

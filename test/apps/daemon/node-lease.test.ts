@@ -86,7 +86,7 @@ test('a container of the same kernel is another box, though it has our boot id',
   expect(performance.now() - before).toBeGreaterThan(400);
 });
 
-test('what can not be read is waited for', async () => {
+test('what cannot be read is waited for', async () => {
   await redis.set(KEY, 'no json', 'PX', 300);
   expect(await take()).toMatchObject({ ok: true });
 });

@@ -93,7 +93,7 @@ test('work that comes in just before the door is closed keeps the daemon', async
   expect(events.slice(0, 4)).toEqual(['pause', 'open', 'pause', 'leave']);
 });
 
-test('what can not be asked counts as busy', async () => {
+test('what cannot be asked counts as busy', async () => {
   const left: string[] = [];
   const idle = stopWhenIdle({
     life: { stop: () => Promise.resolve(void left.push('left')) },
@@ -203,7 +203,7 @@ test('a log that grew large is set aside while it is written, no line torn or lo
   expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600);
 });
 
-test('a log that can not be written or set aside holds up nobody', () => {
+test('a log that cannot be written or set aside holds up nobody', () => {
   const path = join(tempFolder('log'), 'daemon.log');
   mkdirSync(join(`${path}.1`, 'in the way'), { recursive: true });
   const log = openLog(path, 100);

@@ -184,7 +184,7 @@ describe('what a dead run had said', () => {
   });
 });
 
-test('a sandbox that can not start is a fault of the box’s CLI: its lane is closed, and the work moves', async () => {
+test('a sandbox that cannot start is a fault of the box’s CLI: its lane is closed, and the work moves', async () => {
   await openWith();
   const id = await box.submit('[[codex:bwrap]]', { lane: 'codex' });
   expect((await box.ended(id)).state).toBe('succeeded');
@@ -215,7 +215,7 @@ test.runIf(existsSync('/proc/self/fd'))(
   },
 );
 
-test('a judge whose answer can not be read leaves the producer’s work as it was', async () => {
+test('a judge whose answer cannot be read leaves the producer’s work as it was', async () => {
   await openWith();
   const producer = await box.submit('[[sim:echo text="the artifact"]]', { lane: 'codex' });
   await box.ended(producer);

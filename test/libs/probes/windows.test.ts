@@ -105,7 +105,7 @@ describe('windows as they stand now', () => {
   });
 });
 
-it('a reset beside a flag is dropped when it has passed or can not be', () => {
+it('a reset beside a flag is dropped when it has passed or cannot be', () => {
   expect([now, now + 6 * hour, null].map((reset) => resetWithin(reset, 5 * hour, now))).toEqual([null, null, null]);
   expect(resetWithin(now + 2 * hour, 5 * hour, now)).toBe(now + 2 * hour);
 });

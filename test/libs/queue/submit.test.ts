@@ -62,7 +62,7 @@ describe('submit', () => {
     expect(await order()).toEqual([]);
   });
 
-  test('is all or none: one record that can not wait anywhere keeps the others out', async () => {
+  test('is all or none: one record that cannot wait anywhere keeps the others out', async () => {
     const good = fresh();
     const bad = fresh();
     await expect(desk.queue.submit([good, { ...bad, record: { ...bad.record, lane: null } }])).rejects.toThrow(

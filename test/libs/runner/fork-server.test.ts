@@ -58,7 +58,7 @@ test('programs are started by it, each in a session of its own, with their words
   expect(relationsOf(pid)).toEqual([serverPid(server), pid, pid]);
 });
 
-test('what can not be started is told with its reason, and the next start is as good as any', async () => {
+test('what cannot be started is told with its reason, and the next start is as good as any', async () => {
   const server = opened(await nodeProgram());
   expect(await server.fork({ file: '/no/such/program', args: [], env: {} })).toMatchObject({
     ok: false,

@@ -65,7 +65,7 @@ test('a taker that died while it replaced an abandoned lock holds nobody up', as
   expect(readdirSync(folder)).toEqual(['start.lock']);
 });
 
-test('a file that can not be read has no living owner', async () => {
+test('a file that cannot be read has no living owner', async () => {
   for (const content of ['', 'not json', '{}', 'null', '{"pid":"1"}']) {
     const path = join(tempFolder('lock'), 'daemon.lock');
     writeFileSync(path, content);

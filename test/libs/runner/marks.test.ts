@@ -126,7 +126,7 @@ test('finds nothing at once where nothing is marked, and never this process', as
   expect(await endMarked({ marks: [attemptMark(newId())] }, { graceMs: 5_000 })).toEqual({ ended: [], left: [] });
 });
 
-test('says what is left when it can not be ended', async () => {
+test('says what is left when it cannot be ended', async () => {
   const table = { find: () => Promise.resolve([999_999_999]) };
   expect(await endMarked({ marks: ['x=y'] }, { graceMs: 60, killMs: 100, table })).toEqual({
     ended: [999_999_999],

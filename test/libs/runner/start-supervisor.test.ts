@@ -33,7 +33,7 @@ test('a box whose tools lack an option gets the Node supervisor, and is told why
   for (const [tool, script, why] of [
     ['setpriv', 'echo "setpriv: unrecognized option: pdeathsig" >&2; exit 1', 'a trial run ended with code 1'],
     ['sleep', 'echo "sleep: invalid number" >&2; exit 1', 'a trial run ended with code 1'],
-    ['grep', 'exit 2', 'grep does not know -z, or an environment can not be read'],
+    ['grep', 'exit 2', 'grep does not know -z, or an environment cannot be read'],
   ] as const) {
     const tools = tempFolder('tools');
     writeFileSync(join(tools, tool), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -59,7 +59,7 @@ test('a start into a void folder, or one that runs already, is lost', async () =
   expect((await start(running, supervisor)).came).toBe('lost');
 });
 
-test('a supervisor that can not even claim is dead, and the folder is as before', async () => {
+test('a supervisor that cannot even claim is dead, and the folder is as before', async () => {
   const run = await newRun(['/bin/true']);
   const started = await startSupervisor({
     folder: join(run.folder, 'no such folder'),

@@ -87,7 +87,7 @@ describe('changes', () => {
   });
 });
 
-test('listening to a Redis that can not be reached fails for a caller', async () => {
+test('listening to a Redis that cannot be reached fails for a caller', async () => {
   const own = await startRedis();
   const caller = own.client().duplicate({ maxRetriesPerRequest: 0 });
   caller.on('error', () => undefined);

@@ -13,7 +13,7 @@ const good = {
   hostTimeZone: 'UTC',
 };
 
-describe('a member that can not be read gives an error in its place', () => {
+describe('a member that cannot be read gives an error in its place', () => {
   test.each([
     [null],
     [42],

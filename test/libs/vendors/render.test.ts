@@ -107,7 +107,7 @@ test('edits, tools, plans and plain lines are shown by what they are about', () 
   expect(texts('claude', { type: 'tomorrow' })).toEqual([{ kind: 'note', text: 'tomorrow' }]);
 });
 
-test('an agent can not move the cursor, colour the rest, or turn the text round', () => {
+test('an agent cannot move the cursor, colour the rest, or turn the text round', () => {
   expect(oneLine('a\u001b[2J\u001b]0;title\u0007b\r\nc\u202ed\u0000\u009b')).toBe('ab ⏎ cd');
   const [line] = texts('codex', {
     type: 'item.completed',

@@ -117,7 +117,7 @@ describe('cmo limits', () => {
     `);
   });
 
-  test('dark: the meter that can not be trusted comes first, with one sentence that says why and when it is asked again', () => {
+  test('dark: the meter that cannot be trusted comes first, with one sentence that says why and when it is asked again', () => {
     const throttled = meter('claude', [window('five_hour', 40, HOUR)], {
       age: 31 * MINUTE,
       dark: {

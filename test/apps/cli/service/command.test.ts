@@ -185,7 +185,7 @@ test('one that is not enabled is told of', async () => {
   });
 });
 
-test('where systemd can not be reached it says so and takes cron; the table is kept to its last byte', async () => {
+test('where systemd cannot be reached it says so and takes cron; the table is kept to its last byte', async () => {
   tools.set('no-bus', true);
   const table = Buffer.from([...Buffer.from('# mine\nMAILTO=me\n'), 0xe9, 0xff, ...Buffer.from(' 1 * * * x % y')]);
   tools.setTable(table);
@@ -220,7 +220,7 @@ test('when systemd can be reached later, the line of cron makes way for the unit
   expect([existsSync(script), tools.table()?.toString(), box.daemonPids()]).toEqual([false, '', []]);
 });
 
-test('a table of cron that can not be read is not replaced', async () => {
+test('a table of cron that cannot be read is not replaced', async () => {
   tools.setTable('0 1 * * * backup\n');
   tools.set('no-crontab', true);
   const error = await refused('install', '--by', 'cron');

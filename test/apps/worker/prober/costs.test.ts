@@ -91,7 +91,7 @@ describe('what attempts cost', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('begins anew on a ledger that can not be read', async () => {
+  test('begins anew on a ledger that cannot be read', async () => {
     await redis.hset('cmo:q:claude:cost', { version: '4', text: '{"win' });
     const ledgers = costLedgers(redis, log);
     ledgers.reading(reading(1, 10));

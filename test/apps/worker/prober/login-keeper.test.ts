@@ -81,7 +81,7 @@ describe('the keeper of a login', () => {
     expect(count()).toBe(1);
   });
 
-  test('tells of a login that can not be renewed once, and starts again when its file changes', async () => {
+  test('tells of a login that cannot be renewed once, and starts again when its file changes', async () => {
     writeLogin(login, { inMs: -1 });
     const kept = keeper({ leastMs: 0 });
     await kept.hold(claude());

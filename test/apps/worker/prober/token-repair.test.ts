@@ -117,7 +117,7 @@ describe('a lapsed login', () => {
     expect(read('env')).toContain(`CLAUDE_CONFIG_DIR=${join(folder, 'claude-home')}`);
   });
 
-  test('that the CLI can not renew says why, and no second turn is made within the minute', async () => {
+  test('that the CLI cannot renew says why, and no second turn is made within the minute', async () => {
     writeLogin(login, { inMs: -1_000 });
     let turns = 0;
     const counted = async () => {
@@ -144,7 +144,7 @@ describe('a lapsed login', () => {
   test('in a folder that nobody may write can be renewed by no CLI, and says so', async () => {
     expect(
       await repairLogin(join(folder, 'nowhere', '.credentials.json'), 's', { clock: Date.now, turn: turnOf(lane()) }),
-    ).toMatchObject({ kind: 'failed', why: expect.stringContaining('can not be written') as string });
+    ).toMatchObject({ kind: 'failed', why: expect.stringContaining('cannot be written') as string });
   });
 
   test('that was renewed meanwhile needs no turn', async () => {
