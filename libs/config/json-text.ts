@@ -46,10 +46,10 @@ class Scanner {
   }
 
   run(): Failure | null {
-    return (
-      this.value([]) ??
-      (this.blank(), this.at < this.text.length ? this.fail('something follows the end of the value') : null)
-    );
+    const failure = this.value([]);
+    if (failure) return failure;
+    this.blank();
+    return this.at < this.text.length ? this.fail('something follows the end of the value') : null;
   }
 
   private value(path: Path): Failure | null {

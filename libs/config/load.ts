@@ -8,7 +8,7 @@ import { readJson } from './json-text.js';
 import type { Origins } from './origin.js';
 import { processPaths } from './paths.js';
 import { resolve, type Machine } from './resolve.js';
-import type { Path, Problem } from './shape.js';
+import { problem, type Path, type Problem } from './shape.js';
 import { fileSource } from './sources.js';
 
 export type Loaded =
@@ -16,8 +16,10 @@ export type Loaded =
       ok: true;
       config: Config;
       origins: Origins;
-      /** Misspelt variables, keys that nothing acts on: told, never fatal. */ warnings: Problem[];
-      /** Null: there is no file. */ file: string | null;
+      /** Misspelt variables, and keys that nothing acts on yet: shown, never fatal. */
+      warnings: Problem[];
+      /** Null: there is no file. */
+      file: string | null;
     }
   | { ok: false; diagnostics: Diagnostics };
 
@@ -32,29 +34,18 @@ export function loadConfig(options: LoadOptions = processOptions()): Loaded {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      return {
-        ok: false,
-        diagnostics: diagnosticsOf([
-          file,
-          [bare(`a file that can't be read (${code ?? 'unknown'})`, 'a readable file')],
-        ]),
-      };
+      return refused(file, problem([], `a file that can't be read (${code ?? 'unknown'})`, 'a readable file'));
   }
   return configFrom(text, options);
 }
 
 /** The same from a text that was read already (null: no file). */
 export function configFrom(text: string | null, { file, env, machine }: LoadOptions): Loaded {
-  const json = text === null ? { ok: true as const, value: {}, lineOf: () => null, twice: [] } : readJson(text);
-  if (!json.ok)
-    return {
-      ok: false,
-      diagnostics: diagnosticsOf([
-        file,
-        [{ ...bare(`text that is not JSON: ${json.why} (column ${json.column})`, 'one JSON object'), line: json.line }],
-      ]),
-    };
-  return configOf(json, { file, env, machine, hasFile: text !== null });
+  if (text === null) return configOf(NO_FILE, { file, env, machine, hasFile: false });
+  const json = readJson(text);
+  if (json.ok) return configOf(json, { file, env, machine, hasFile: true });
+  const what = `text that is not JSON: ${json.why} (column ${json.column})`;
+  return refused(file, { ...problem([], what, 'one JSON object'), line: json.line });
 }
 
 /**
@@ -63,22 +54,22 @@ export function configFrom(text: string | null, { file, env, machine }: LoadOpti
  */
 export function configOfValue(value: unknown, source: string): Loaded {
   const machine = { home: '/', hostname: 'localhost', cores: 1 };
-  return configOf({ value, lineOf: () => null, twice: [] }, { file: source, env: {}, machine, hasFile: true });
+  return configOf({ ...NO_FILE, value }, { file: source, env: {}, machine, hasFile: true });
 }
 
 type Parsed = { value: unknown; lineOf(path: Path): number | null; twice: Path[] };
+
+const NO_FILE: Parsed = { value: {}, lineOf: () => null, twice: [] };
+
+function refused(file: string, only: Problem): Loaded {
+  return { ok: false, diagnostics: diagnosticsOf([file, [only]]) };
+}
 
 function configOf(
   { value, lineOf, twice }: Parsed,
   { file, env, machine, hasFile }: LoadOptions & { hasFile: boolean },
 ): Loaded {
-  const shapeProblems: Problem[] = twice.map((path) => ({
-    path,
-    seen: 'a key that stands twice',
-    expected: 'it once',
-    nearest: null,
-    line: null,
-  }));
+  const shapeProblems = twice.map((path) => problem(path, 'a duplicate key', 'each key once'));
   const content = fileShape.read(value, [], shapeProblems) ?? {};
   const { config, origins, fileProblems, environmentProblems, warnings } = resolve(
     fileSource(file, content, lineOf),
@@ -90,19 +81,14 @@ function configOf(
     line: problem.line ?? lineOf(problem.path),
   }));
   const diagnostics = diagnosticsOf([file, withLines], ['environment', environmentProblems]);
-  return diagnostics.length > 0
-    ? { ok: false, diagnostics }
-    : {
-        ok: true,
-        config,
-        origins,
-        warnings: warnings.map((one) => ({ ...one, line: lineOf(one.path) })),
-        file: hasFile ? file : null,
-      };
-}
-
-function bare(seen: string, expected: string): Problem {
-  return { path: [], seen, expected, nearest: null, line: null };
+  if (diagnostics.length > 0) return { ok: false, diagnostics };
+  return {
+    ok: true,
+    config,
+    origins,
+    warnings: warnings.map((one) => ({ ...one, line: lineOf(one.path) })),
+    file: hasFile ? file : null,
+  };
 }
 
 export function processOptions(env: Environment = processEnvironment()): LoadOptions {

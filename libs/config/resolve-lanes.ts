@@ -15,21 +15,16 @@ export function resolveLanes({ merge, file, env }: Sources): LaneConfig[] {
     const entry = entries.get(id) ?? {};
     const template = templateOf(id, entry);
     if (template) lanes.push(resolveLane({ merge, file, env }, id, entry, template));
-    else
-      file.problems.push({
-        ...problem(['lanes', id], null, `kind: one of ${LANE_KINDS.join(', ')}`),
-        seen: 'a lane without a kind',
-      });
+    else file.problems.push(problem(['lanes', id], 'a lane without a kind', `kind: one of ${LANE_KINDS.join(', ')}`));
   }
   const ids = lanes.map((lane) => lane.id);
   for (const key of ['models', 'freshness', 'reservation'] as const) {
     const allowed = key === 'reservation' ? ['default', ...ids] : ids;
     for (const id of file.content[key]?.keys() ?? []) {
       if (!allowed.includes(id))
-        file.problems.push({
-          ...problem([key, id], null, `a lane: one of ${allowed.join(', ')}`, nearest(id, allowed)),
-          seen: 'no such lane',
-        });
+        file.problems.push(
+          problem([key, id], 'no such lane', `a lane: one of ${allowed.join(', ')}`, nearest(id, allowed)),
+        );
     }
   }
   file.problems.push(...accountProblems(lanes, entries));
@@ -109,24 +104,18 @@ function modelOf(entry: TierEntry | undefined): string | undefined {
   return typeof entry === 'object' ? entry.model : entry;
 }
 
+/** Null is a value of its own here (no effort is named to the CLI), so only an absent `effort` falls to `reasoning`. */
 function effortOf(entry: TierEntry | undefined): string | null | undefined {
-  return typeof entry === 'object' ? (entry.effort === undefined ? entry.reasoning : entry.effort) : undefined;
+  if (typeof entry !== 'object') return undefined;
+  return entry.effort === undefined ? entry.reasoning : entry.effort;
 }
 
 function twoEfforts(path: Path, entry: TierEntry | undefined): Problem[] {
-  const both =
-    typeof entry === 'object' &&
-    entry.effort !== undefined &&
-    entry.reasoning !== undefined &&
-    entry.effort !== entry.reasoning;
-  return both
-    ? [
-        {
-          ...problem([...path, 'reasoning'], entry.reasoning, 'one of effort and reasoning: they are the same thing'),
-          seen: `${String(entry.reasoning)}, beside effort ${String(entry.effort)}`,
-        },
-      ]
-    : [];
+  if (typeof entry !== 'object') return [];
+  const { effort, reasoning } = entry;
+  if (effort === undefined || reasoning === undefined || effort === reasoning) return [];
+  const what = `${String(reasoning)}, beside effort ${String(effort)}`;
+  return [problem([...path, 'reasoning'], what, 'one of effort and reasoning: they are the same thing')];
 }
 
 /**
@@ -167,10 +156,8 @@ function resolveCost(
 /** The older place of a value that `lanes` may hold too: said in both, neither is the one that was meant. */
 function once<T>(file: FileSource, path: Path, value: T | undefined, newer: Path, newerValue: unknown): Given<T> {
   if (value !== undefined && newerValue !== undefined) {
-    file.problems.push({
-      ...problem(newer, null, `one place: here or ${path.join('.')}`),
-      seen: `a value that ${path.join('.')} gives too`,
-    });
+    const older = path.join('.');
+    file.problems.push(problem(newer, `a value that ${older} gives too`, `one place: here or ${older}`));
   }
   return file.given(path, value);
 }
@@ -181,10 +168,8 @@ function accountProblems(lanes: LaneConfig[], entries: NonNullable<ConfigFile['l
   for (const lane of lanes) {
     const other = lanes.find((candidate) => candidate.account === lane.account && candidate.vendor !== lane.vendor);
     if (other && entries.has(lane.id)) {
-      problems.push({
-        ...problem(['lanes', lane.id, 'account'], lane.account, `an account of ${lane.vendor}`),
-        seen: `${lane.account}, which lane ${other.id} draws on for ${other.vendor}`,
-      });
+      const what = `${lane.account}, which lane ${other.id} draws on for ${other.vendor}`;
+      problems.push(problem(['lanes', lane.id, 'account'], what, `an account of ${lane.vendor}`));
     }
   }
   return problems;

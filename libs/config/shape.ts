@@ -9,9 +9,9 @@ export type Problem = { path: Path; seen: string; expected: string; nearest: str
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * What a value must look like. `read` adds every problem it finds and goes on, so that one look at the file tells all;
- * it gives undefined where the value is of no use. Hand-written rather than by a schema library: the messages carry
- * nearest keys and lines, and each `cmo` start would pay for the library.
+ * What a value must look like. `read` collects every problem instead of stopping at the first, and returns undefined for
+ * a value that cannot be used. Hand-written because the messages carry nearest keys and line numbers, and because every
+ * start of `cmo` would pay for loading a schema library.
  */
 export type Shape<T> = {
   expected: string;
@@ -31,8 +31,13 @@ export function seen(value: unknown): string {
   return String(value);
 }
 
-export function problem(path: Path, value: unknown, expected: string, near: string | null = null): Problem {
-  return { path, seen: seen(value), expected, nearest: near, line: null };
+/** A problem that is not about one value: `what` says in words what was seen. */
+export function problem(path: Path, what: string, expected: string, near: string | null = null): Problem {
+  return { path, seen: what, expected, nearest: near, line: null };
+}
+
+export function wrongValue(path: Path, value: unknown, expected: string, near: string | null = null): Problem {
+  return problem(path, seen(value), expected, near);
 }
 
 export function leaf<T>(
@@ -45,7 +50,7 @@ export function leaf<T>(
     expected,
     read(value, path, problems) {
       const taken = take(value);
-      if (taken === undefined) problems.push(problem(path, value, expected, near?.(value) ?? null));
+      if (taken === undefined) problems.push(wrongValue(path, value, expected, near?.(value) ?? null));
       return taken;
     },
     schema: () => schema,
@@ -93,10 +98,8 @@ export function secret(expected: string, accepts: (value: string) => boolean): S
     ...inner,
     read(value, path, problems) {
       if (typeof value === 'string' && accepts(value)) return value;
-      problems.push({
-        ...problem(path, null, expected),
-        seen: typeof value === 'string' ? 'a text that is not shown here' : seen(value),
-      });
+      const shown = typeof value === 'string' ? 'a text that is not shown here' : seen(value);
+      problems.push(problem(path, shown, expected));
       return undefined;
     },
   };
@@ -112,12 +115,13 @@ export function orNull<T>(shape: Shape<T>): Shape<T | null> {
 
 /** `short` where the value is a string, else `long`. */
 export function textOr<A, B>(short: Shape<A>, long: Shape<B>): Shape<A | B> {
+  const expected = `${short.expected}, or ${long.expected}`;
   return {
-    expected: `${short.expected}, or ${long.expected}`,
+    expected,
     read(value, path, problems) {
       if (typeof value === 'string') return short.read(value, path, problems);
       if (isObject(value)) return long.read(value, path, problems);
-      problems.push(problem(path, value, `${short.expected}, or ${long.expected}`));
+      problems.push(wrongValue(path, value, expected));
       return undefined;
     },
     schema: () => ({ anyOf: [short.schema(), long.schema()] }),
@@ -129,7 +133,7 @@ export function list<T>(item: Shape<T>, max: number): Shape<T[]> {
     expected: `a list of at most ${max}, each ${item.expected}`,
     read(value, path, problems) {
       if (!Array.isArray(value) || value.length > max) {
-        problems.push(problem(path, value, this.expected));
+        problems.push(wrongValue(path, value, this.expected));
         return undefined;
       }
       const read = value.map((member, i) => item.read(member, [...path, i], problems));
@@ -149,17 +153,14 @@ export function object<F extends Fields>(fields: F): Shape<{ [K in keyof F]?: Re
     expected,
     read(value, path, problems) {
       if (!isObject(value)) {
-        problems.push(problem(path, value, expected));
+        problems.push(wrongValue(path, value, expected));
         return undefined;
       }
       const result = Object.create(null) as Record<string, unknown>;
       for (const [key, member] of Object.entries(value)) {
         const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
         if (!shape) {
-          problems.push({
-            ...problem([...path, key], null, `one of ${known.join(', ')}`, nearest(key, known)),
-            seen: 'an unknown key',
-          });
+          problems.push(problem([...path, key], 'an unknown key', `one of ${known.join(', ')}`, nearest(key, known)));
           continue;
         }
         const read = shape.read(member, [...path, key], problems);
@@ -182,7 +183,7 @@ export function map<T>(key: Shape<string>, item: Shape<T>): Shape<Map<string, T>
     expected,
     read(value, path, problems) {
       if (!isObject(value)) {
-        problems.push(problem(path, value, expected));
+        problems.push(wrongValue(path, value, expected));
         return undefined;
       }
       const result = new Map<string, T>();
@@ -190,13 +191,8 @@ export function map<T>(key: Shape<string>, item: Shape<T>): Shape<Map<string, T>
         const wrong: Problem[] = [];
         const accepted = key.read(name, [...path, name], wrong);
         if (accepted === undefined) {
-          problems.push({
-            path: [...path, name],
-            seen: `the key ${JSON.stringify(name)}`,
-            expected: key.expected,
-            nearest: wrong[0]?.nearest ?? null,
-            line: null,
-          });
+          const near = wrong[0]?.nearest ?? null;
+          problems.push(problem([...path, name], `the key ${JSON.stringify(name)}`, key.expected, near));
           continue;
         }
         const read = item.read(member, [...path, name], problems);

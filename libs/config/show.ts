@@ -1,4 +1,4 @@
-import { TIERS, type Config, type LaneConfig } from '#contract';
+import { TIERS, type Config, type LaneConfig, type NotifyTarget } from '#contract';
 
 /** An effective value. `secret` ones may be shown as set or not set, never as they are. */
 export type ConfigRow = { path: string; value: unknown; secret?: true };
@@ -23,18 +23,17 @@ export function configRows(config: Config): ConfigRow[] {
     { path: 'fleet.token', value: config.fleet.token, secret: true },
     { path: 'roots', value: config.roots },
     // An address of a webhook is often a secret of its own.
-    {
-      path: 'notify',
-      value: config.notify.map(({ on, webhook, ntfy, command }) => ({
-        on,
-        by: webhook !== null ? 'webhook' : ntfy !== null ? 'ntfy' : (command?.[0] ?? null),
-      })),
-    },
+    { path: 'notify', value: config.notify.map((target) => ({ on: target.on, by: wayOf(target) })) },
     ...group('disk', config.disk),
     ...Object.entries(config.retention).flatMap(([what, keep]) => group(`retention.${what}`, keep)),
     ...group('bounds', config.bounds),
     ...group('timing', config.timing),
   ];
+}
+
+function wayOf({ webhook, ntfy, command }: NotifyTarget): string | null {
+  if (webhook !== null) return 'webhook';
+  return ntfy === null ? (command?.[0] ?? null) : 'ntfy';
 }
 
 function laneRows(lane: LaneConfig): ConfigRow[] {

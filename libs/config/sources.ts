@@ -1,7 +1,7 @@
 import { nearest } from '#contract';
 import type { Environment } from './environment.js';
 import type { ConfigFile } from './file-shape.js';
-import type { Given } from './merge.js';
+import { byDefault, type Given, type Merge } from './merge.js';
 import type { Origin } from './origin.js';
 import { problem, type Path, type Problem, type Shape } from './shape.js';
 
@@ -16,6 +16,17 @@ export type FileSource = {
 export function fileSource(file: string, content: ConfigFile, lineOf: (path: Path) => number | null): FileSource {
   const origin = (path: Path): Origin => ({ from: 'file', file, key: path.join('.'), line: lineOf(path) });
   return { content, problems: [], origin, given: (path, value) => ({ value, origin: origin(path) }) };
+}
+
+/**
+ * The value of a key, and of the source that spoke last: its default, then the file, then `over`. `path` is the key's
+ * place in the file; none of the keys read with it holds a dot.
+ */
+export type Setting = <T>(path: string, fallback: T, value: T | undefined, ...over: Given<T>[]) => T;
+
+export function settingOf(merge: Merge, file: FileSource): Setting {
+  return (path, fallback, value, ...over) =>
+    merge.pick(path, byDefault(fallback), file.given(path.split('.'), value), ...over);
 }
 
 /**
@@ -45,10 +56,9 @@ export class EnvironmentSource {
     return Object.keys(this.env)
       .filter((name) => name.startsWith('CMO_') && !this.known.has(name) && !/^CMO_(TEST|SIM|BENCH|LIVE)_/.test(name))
       .sort()
-      .map((name) => ({
-        ...problem([name], null, 'a variable that cmo reads', nearest(name, this.known)),
-        seen: 'a variable that nothing reads',
-      }));
+      .map((name) =>
+        problem([name], 'a variable that nothing reads', 'a variable that cmo reads', nearest(name, this.known)),
+      );
   }
 }
 

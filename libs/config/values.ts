@@ -15,7 +15,7 @@ export function isName(value: string): boolean {
 /** Lane, account, vendor: it stands in queue names, Redis keys and file names. */
 export const name: Shape<string> = text('a name of small letters, digits and - (at most 32)', isName);
 
-/** Which lanes there are is known only when the whole file was read: resolve.ts compares. */
+/** The lanes are known only once the whole file is read: cross-checks.ts compares. */
 export const laneId: Shape<string> = text('the id of a lane');
 
 /** A node's queues are `<lane>@<node>`, and `<lane>@any` is everybody's. */

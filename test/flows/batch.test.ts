@@ -96,13 +96,13 @@ test.each([
     'a key twice',
     '{"prompt": "a", "role": "judge", "role": "review"}',
     'CMO_E_UNKNOWN_VALUE',
-    'bad.jsonl:1 role: saw a key that stands twice',
+    'bad.jsonl:1 role: saw a duplicate key',
   ],
   [
     'one key in two spellings',
     lines({ prompt: 'a', contextTokens: 1, 'context-tokens': 2 }),
     'CMO_E_UNKNOWN_VALUE',
-    'bad.jsonl:1 context-tokens: saw a key that stands twice',
+    'bad.jsonl:1 context-tokens: saw a duplicate key',
   ],
   [
     'a wrong value',

@@ -28,7 +28,7 @@ export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly str
   for (const [key, flag] of Object.entries(usage.flags)) {
     const texts = given.get(key) ?? [];
     if (texts.length > 1 && !flag.repeats)
-      wrong.push({ flag: flag.name, seen: `it ${texts.length} times`, allowed: 'it once', nearest: null });
+      wrong.push({ flag: flag.name, seen: `it ${texts.length} times`, allowed: 'once', nearest: null });
     for (const text of texts) {
       const reading =
         flag.value !== null && looksLikeFlag(usage, text)

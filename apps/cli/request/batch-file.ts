@@ -99,8 +99,8 @@ function taskOfLine(line: string, at: string, context: Context): BatchEntry['rea
   wrong.push(
     ...twice.map((path) => ({
       flag: `${at} ${path.join('.')}`,
-      seen: 'a key that stands twice',
-      allowed: 'it once',
+      seen: 'a duplicate key',
+      allowed: 'each key once',
       nearest: null,
     })),
   );

@@ -27,7 +27,7 @@ const NO = ['false', 'no', 'off', '0'];
 
 /**
  * Keys and values of a file, read by the flags' own readers: nothing is right in a file that would be wrong on the
- * command line. A key that is not known, or stands twice, is wrong like a value is; nothing is left out in silence.
+ * command line. An unknown or duplicate key is an error like a wrong value: nothing is ignored silently.
  */
 export function valuesOf(said: readonly Said[]): { told: Told; wrong: Wrong[] } {
   const values = new Map<string, unknown>();
@@ -41,7 +41,7 @@ export function valuesOf(said: readonly Said[]): { told: Told; wrong: Wrong[] } 
       continue;
     }
     if (where.has(member) && !flag.repeats)
-      wrong.push({ flag: at, seen: 'a key that stands twice', allowed: 'it once', nearest: null });
+      wrong.push({ flag: at, seen: 'a duplicate key', allowed: 'each key once', nearest: null });
     where.set(member, at);
     const reading = readOne(flag, value);
     if (!reading.ok) wrong.push({ flag: at, seen: reading.seen, allowed: reading.allowed, nearest: reading.nearest });

@@ -207,7 +207,7 @@ test.each([
   [['ls', '--lmit=4'], 'nearest: --limit'],
   [['run', '-x'], 'cmo run has no flag -x'],
   [['run', 'do', 'this'], 'saw "do"; allowed: flags only'],
-  [['run', '--role', 'judge', '--role', 'review'], '--role: saw it 2 times; allowed: it once'],
+  [['run', '--role', 'judge', '--role', 'review'], '--role: saw it 2 times; allowed: once'],
   [['run', '--prompt'], '--prompt: saw no value; allowed: --prompt TEXT'],
   [['run', '--model', '--json'], '--model: saw "--json"; allowed: a value: ID'],
   [['show'], 'saw no word for it; allowed: ID'],

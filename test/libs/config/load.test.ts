@@ -206,11 +206,11 @@ test.each([['null'], ['[]'], ['5'], ['"x"']])('a file that holds %s is refused a
   expect(wrong(load(text))[1]).toMatch(/^ {2}\(line 1\): saw .*; expected an object with/);
 });
 
-test('a byte order mark is no error, a key that stands twice is one', () => {
+test('a byte order mark is no error, a duplicate key is one', () => {
   expect(good(load('\uFEFF{"slots": {"account": 3}}')).config.slots.account).toBe(3);
   expect(wrong(load('{"slots": {"account": 3,\n"account": 4}}'))).toEqual([
     'config.json',
-    '  slots.account (line 2): saw a key that stands twice; expected it once',
+    '  slots.account (line 2): saw a duplicate key; expected each key once',
   ]);
 });
 
@@ -257,7 +257,7 @@ test('variables that look like ours and are read by nothing are told, not refuse
   expect(warnings).toMatchObject([{ path: ['CMO_PREFFER'], nearest: 'CMO_PREFER' }]);
 });
 
-test('keys that are understood and not yet acted on are told, with their line, so that nobody waits for what they promise', () => {
+test('keys that are read and not yet acted on give a warning with their line, so that nobody relies on them', () => {
   const { warnings } = good(
     load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }),
   );

@@ -106,13 +106,13 @@ test.each([
   expect(valued([pair]).wrong).toMatchObject([{ flag: 'f:1', ...wrong }]);
 });
 
-test('a key that stands twice is refused: one of the two would be lost', () => {
+test('a duplicate key is refused: one of the two would be lost', () => {
   expect(
     valued([
       ['pin', 'codex'],
       ['pin', 'claude'],
     ]).wrong,
-  ).toEqual([{ flag: 'f:2', seen: 'a key that stands twice', allowed: 'it once', nearest: null }]);
+  ).toEqual([{ flag: 'f:2', seen: 'a duplicate key', allowed: 'each key once', nearest: null }]);
 });
 
 test('10,000 random files: nothing is thrown, and nothing below the line TASK, or without a header, is a parameter', () => {
