@@ -1,4 +1,4 @@
-import type { DispatchRecord } from '#contract';
+import { isWaiting, type DispatchRecord } from '#contract';
 import type { Next } from '#queue';
 import { keys } from '#store';
 import { deciderFor, shutsOut } from './decide-again.js';
@@ -17,7 +17,7 @@ export async function endWaits(resources: Resources): Promise<number> {
   let ended = 0;
   for (const id of ids) {
     const record = await records.read(id);
-    if (!record || (record.state !== 'queued' && record.state !== 'retrying')) {
+    if (!record || !isWaiting(record.state)) {
       await redis.zrem(keys.ends, id);
       continue;
     }

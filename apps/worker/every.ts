@@ -1,3 +1,4 @@
+import { thrownMessage } from '#contract';
 import type { Log } from './resources.js';
 
 export interface Repeated {
@@ -31,11 +32,7 @@ export function every(ms: number, name: string, work: () => Promise<unknown>, lo
       try {
         await work();
       } catch (error) {
-        if (!stopped)
-          log.warn(
-            { error: error instanceof Error ? error.message : String(error) },
-            `${name} failed; it is tried again`,
-          );
+        if (!stopped) log.warn({ error: thrownMessage(error) }, `${name} failed; it is tried again`);
       }
       roundAt = performance.now();
     });

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Config } from '#contract';
+import { thrownMessage, type Config } from '#contract';
 import { openControls, slotsOf } from '#gate';
 import { keys, listen } from '#store';
 import type { Log } from './resources.js';
@@ -33,10 +33,7 @@ export async function followControls(
   const quietly = (): void => {
     // The next heartbeat reads again.
     read().catch((error: unknown) =>
-      log.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'what persons have said could not be read',
-      ),
+      log.warn({ error: thrownMessage(error) }, 'what persons have said could not be read'),
     );
   };
   const listening = await listen(redis, 'controls', keys.channels.control, quietly, quietly);

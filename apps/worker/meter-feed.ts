@@ -1,4 +1,4 @@
-import type { LaneConfig, MeterReading } from '#contract';
+import { thrownMessage, type LaneConfig, type MeterReading } from '#contract';
 import { readRateLimitEvent, verdict, type Probe, type Reading } from '#probes';
 import { codexProbe } from './prober/codex-probe.js';
 import type { SharedTime } from './prober/shared-time.js';
@@ -38,9 +38,7 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
   };
   const quietly = async (work: () => Promise<void>): Promise<void> => {
     // A meter that could not be read only ages; the run's own result never waits for it or fails with it.
-    await work().catch((error: unknown) =>
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a reading was lost'),
-    );
+    await work().catch((error: unknown) => log.warn({ error: thrownMessage(error) }, 'a reading was lost'));
   };
   return {
     claudeEvent: (lane, info, seenAt) =>

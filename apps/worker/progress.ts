@@ -1,3 +1,4 @@
+import { thrownMessage } from '#contract';
 import type { RunProgress } from '#vendors';
 import type { Resources } from './resources.js';
 import type { RunRef } from './roster.js';
@@ -43,10 +44,7 @@ export function progressTeller(
       void transitions
         .progress(run.id, node, now - movedAt, progress)
         .catch((error: unknown) => {
-          log.warn(
-            { dispatch: run.id, error: error instanceof Error ? error.message : String(error) },
-            'progress was not noted',
-          );
+          log.warn({ dispatch: run.id, error: thrownMessage(error) }, 'progress was not noted');
           return false;
         })
         .then((noted) => {

@@ -1,4 +1,4 @@
-import type { LaneConfig } from '#contract';
+import { isWaiting, thrownMessage, type LaneConfig } from '#contract';
 import { keys } from '#store';
 import { deciderFor, shutsOut, type Refusal } from './decide-again.js';
 import { move } from './move.js';
@@ -36,7 +36,7 @@ export async function rebalance(
   let [changed, soonest] = [0, await nextOpening(resources, lane)];
   for (const id of ids) {
     const record = await records.read(id);
-    if (!record || (record.state !== 'queued' && record.state !== 'retrying') || record.lane !== lane.id) continue;
+    if (!record || !isWaiting(record.state) || record.lane !== lane.id) continue;
     if (record.waitUntil !== null && record.waitUntil > clock()) soonest = Math.min(soonest, record.waitUntil);
     const next = await decideAgain(record);
     if (next && (await move(resources, record, next, refusal.reason))) changed += 1;
@@ -100,7 +100,7 @@ export function rebalancer(resources: Resources, lane: LaneConfig, queue: string
     } catch (error) {
       last = never;
       resources.log.warn(
-        { lane: lane.id, error: error instanceof Error ? error.message : String(error) },
+        { lane: lane.id, error: thrownMessage(error) },
         'moving waiting work failed; it is tried again',
       );
     } finally {

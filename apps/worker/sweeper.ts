@@ -1,3 +1,4 @@
+import { isWaiting } from '#contract';
 import { payOldOwed } from '#receipts';
 import { keys, readStanding, replies, type Standing } from '#store';
 import { endWaits } from './end-waits.js';
@@ -25,7 +26,7 @@ async function mendTickets({ redis, tickets, log }: Resources, now: number): Pro
   const ids = await redis.zrangebyscore(keys.due, '-inf', now, 'LIMIT', 0, PER_PASS);
   if (ids.length === 0) return 0;
   const found = await readStanding(redis, ids);
-  const waiting = found.filter(isWaiting);
+  const waiting = found.filter((one): one is Standing => one !== null && isWaiting(one.state));
   const there = await tickets.existing(waiting);
   const lacking = waiting.filter((_, i) => !there[i]);
   await tickets.add(lacking);
@@ -40,8 +41,4 @@ async function mendTickets({ redis, tickets, log }: Resources, now: number): Pro
   });
   await replies(pipeline);
   return lacking.length;
-}
-
-function isWaiting(one: Standing | null): one is Standing {
-  return one?.state === 'queued' || one?.state === 'retrying';
 }

@@ -6,6 +6,7 @@ export * from './decision.js';
 export * from './failure.js';
 export * from './meter.js';
 export * from './errors.js';
+export * from './thrown.js';
 export * from './config.js';
 export * from './hold-back.js';
 export * from './request.js';

@@ -26,6 +26,11 @@ export type LiveState = (typeof LIVE_STATES)[number];
 export type EndState = (typeof END_STATES)[number];
 export type State = (typeof STATES)[number];
 
+/** It has a ticket, or gets one: nothing of it runs. */
+export function isWaiting(state: State): state is 'queued' | 'retrying' {
+  return state === 'queued' || state === 'retrying';
+}
+
 export function isEnded(state: State): state is EndState {
   return (END_STATES as readonly string[]).includes(state);
 }

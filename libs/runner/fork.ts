@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { thrownMessage } from '#contract/thrown';
 
 /** A program in a session of its own, which outlives whoever starts it: the words, and the whole environment. */
 export type ForkRequest = { file: string; args: readonly string[]; env: Readonly<Record<string, string>> };
@@ -14,7 +15,7 @@ export async function forkHere({ file, args, env }: ForkRequest): Promise<Spawne
   try {
     return await spawnedAs(spawn(file, [...args], { detached: true, stdio: 'ignore', cwd: '/', env: { ...env } }));
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, why: thrownMessage(error) };
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { thrownMessage } from '#contract/thrown';
 import { CLAIM_LOST, readClaim, recordRefusedStart } from './claim.js';
 import { forkHere, spawnedAs, type Fork, type Spawned } from './fork.js';
 import { flawOf, planId, type RunPlan } from './run-plan.js';
@@ -94,7 +95,7 @@ async function spawnNode(
     child.stdin?.end(JSON.stringify(input.env));
     return await spawnedAs(child);
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, why: thrownMessage(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { thrownMessage } from '#contract';
 import type { AnswerCheck } from './adapter.js';
 import { isObject, textOf } from './json.js';
 
@@ -41,7 +42,7 @@ export async function answerCheck(schema: unknown): Promise<CheckResult> {
     };
     return { ok: true, check };
   } catch (error) {
-    return { ok: false, details: [error instanceof Error ? error.message : String(error)] };
+    return { ok: false, details: [thrownMessage(error)] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CmoError, errorBody, type BatchData, type Envelope } from '#contract';
+import { CmoError, errorBody, thrownMessage, type BatchData, type Envelope } from '#contract';
 import type { Context } from '../command.js';
 import { valued } from '../flags/flag.js';
 import { line, word } from '../flags/readers.js';
@@ -85,7 +85,7 @@ function write(folder: string, name: string, text: string): void {
 function refused(folder: string, error: unknown): CmoError {
   return new CmoError(
     errorBody('CMO_E_USAGE', `the folder can't be written to: ${folder}`, {
-      details: [error instanceof Error ? error.message : String(error)],
+      details: [thrownMessage(error)],
       fix: 'name another with --out',
     }),
   );

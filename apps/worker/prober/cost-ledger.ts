@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { MeterReading } from '#contract';
+import { thrownMessage, type MeterReading } from '#contract';
 import {
   EMPTY_LEDGER,
   MOST_SAMPLES,
@@ -43,10 +43,7 @@ export function costLedgers(redis: Redis, log: Log, sampled: (account: string) =
     const next = (queues.get(account) ?? Promise.resolve())
       .then(() => apply(account, step))
       .catch((error: unknown) =>
-        log.warn(
-          { account, error: error instanceof Error ? error.message : String(error) },
-          'a step of measuring costs was lost',
-        ),
+        log.warn({ account, error: thrownMessage(error) }, 'a step of measuring costs was lost'),
       );
     queues.set(account, next);
   }

@@ -1,4 +1,4 @@
-import type { Config, LaneConfig } from '#contract';
+import { thrownMessage, type Config, type LaneConfig } from '#contract';
 import type { Log } from '../resources.js';
 import { loginPath, readLogin, type Login } from './login.js';
 import { isLapsing, lapsed, unrenewed, verdictOf, type Standing, type Verdict } from './login-standing.js';
@@ -134,7 +134,7 @@ export function loginKeeper({
       };
       const came = await repairLogin(login.path, login.stamp, parts).catch((error: unknown) => ({
         kind: 'failed' as const,
-        why: error instanceof Error ? error.message : String(error),
+        why: thrownMessage(error),
       }));
       const now = clock();
       switch (came.kind) {
