@@ -1,4 +1,4 @@
-import { isEnded, parseAttemptId } from '#contract';
+import { isEnded, isWaiting, parseAttemptId } from '#contract';
 import { keys, readStanding } from '#store';
 import { findRun, listRuns, readPlan, readStatus, removeRun, spoiltPart, voidClaim } from '#runner';
 import { assertRun } from './assert-run.js';
@@ -67,16 +67,11 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
       if (runsHere) await payWhatIsOwed(resources, run.dispatch);
       return;
     case 'unclaimed':
-      if (!runsHere) {
-        const waits =
-          record && (record.state === 'queued' || record.state === 'retrying') && record.attempt === run.attempt;
-        // Its ticket will be opened, and the folder be used then.
-        if (waits) return;
-        const { voided } = await voidClaim(run.folder);
-        if (voided) await removeRun(folders.runs, run.id);
-        return;
-      }
-      break;
+      if (runsHere) break;
+      // Its ticket will be opened, and uses this folder then.
+      if (record && isWaiting(record.state) && record.attempt === run.attempt) return;
+      if ((await voidClaim(run.folder)).voided) await removeRun(folders.runs, run.id);
+      return;
     case 'claimed':
     case 'running':
     case 'exited':
@@ -95,20 +90,7 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
 }
 
 async function assertTended(resources: Resources, runs: readonly Run[]): Promise<void> {
-  if (runs.length === 0) return;
-  const standing = await readStanding(
-    resources.redis,
-    runs.map(({ dispatch }) => dispatch),
-  );
-  for (const [i, run] of runs.entries()) {
-    const record = standing[i];
-    if (
-      !record ||
-      isEnded(record.state) ||
-      record.attempt > run.attempt ||
-      (record.state === 'running' && record.attempt === run.attempt)
-    )
-      continue;
+  for (const run of await forgotten(resources, runs)) {
     const { state } = await readStatus(run.folder);
     // Void: its tender is just putting it back into the line. Gone: it was delivered.
     if (state === 'claimed' || state === 'running' || state === 'exited')
@@ -117,28 +99,35 @@ async function assertTended(resources: Resources, runs: readonly Run[]): Promise
 }
 
 /**
- * After Redis was away: runs that were delivered lately, of which it may have forgotten that. Put back to running here,
- * the scan finds them among the delivered and repeats the delivery's third step.
+ * After Redis was away: asserts runs that were delivered lately, in case it has forgotten those deliveries. The next scan
+ * then finds a record that runs with a folder among the delivered, and repeats the third step of the delivery.
  */
 export async function assertDelivered(resources: Resources, attempts: readonly string[]): Promise<void> {
-  const runs = attempts.flatMap((id) => ((parsed) => (parsed ? [{ id, ...parsed }] : []))(parseAttemptId(id)));
-  if (runs.length === 0) return;
-  const standing = await readStanding(
-    resources.redis,
-    runs.map(({ dispatch }) => dispatch),
-  );
-  for (const [i, run] of runs.entries()) {
-    const record = standing[i];
-    if (
-      !record ||
-      isEnded(record.state) ||
-      record.attempt > run.attempt ||
-      (record.state === 'running' && record.attempt === run.attempt)
-    )
-      continue;
+  const runs = attempts.flatMap((id) => {
+    const parsed = parseAttemptId(id);
+    return parsed ? [{ id, ...parsed }] : [];
+  });
+  for (const run of await forgotten(resources, runs)) {
     const found = findRun(resources.folders.runs, run.id);
     if (found?.where === 'done') await assertRun(resources, run, await readPlan(found.folder));
   }
+}
+
+/** Of these runs, those whose record is behind them: it neither runs this attempt, nor is beyond it, nor has ended. */
+async function forgotten<R extends Omit<Run, 'folder'>>(
+  { redis }: Pick<Resources, 'redis'>,
+  runs: readonly R[],
+): Promise<R[]> {
+  if (runs.length === 0) return [];
+  const standings = await readStanding(
+    redis,
+    runs.map(({ dispatch }) => dispatch),
+  );
+  return runs.filter(({ attempt }, i) => {
+    const record = standings[i];
+    if (!record || isEnded(record.state) || record.attempt > attempt) return false;
+    return record.state !== 'running' || record.attempt !== attempt;
+  });
 }
 
 /** A record that says running here, without a folder or with one that is delivered: the crash came in between. */
