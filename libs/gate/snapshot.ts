@@ -74,73 +74,72 @@ type RawWindow = { used: number; resetsAt?: number; kind: WindowKind; scope?: st
 
 export async function readSnapshot(redis: Redis, account: string, wake: object): Promise<AccountSnapshot> {
   const raw = await evaluateJson<Raw>(redis, operations.snapshot, [...gateKeys(account), keys.control], wake);
-  const reservations = Object.entries(raw.reservations).map(([id, text]): ReservationView => {
-    const r = JSON.parse(text) as RawReservation;
-    return {
-      id,
-      state: r.st,
-      lent: r.lent ?? false,
-      lane: r.lane,
-      node: r.node,
-      project: r.project ?? '',
-      cost: r.cost,
-    };
-  });
-  const windows = Object.entries(JSON.parse(raw.meter['windows'] ?? '{}') as Record<string, RawWindow>).map(
-    ([id, w]): WindowSnapshot => {
-      const points = (...states: ReservationView['state'][]): number =>
-        reservations.filter((r) => states.includes(r.state)).reduce((sum, r) => sum + (r.cost[id] ?? 0), 0) / 1000;
-      const [used, reserved, settling, estimated] = [
-        w.used / 1000,
-        points('token', 'bound'),
-        points('settling'),
-        points('estimated'),
-      ];
-      return {
-        id,
-        kind: w.kind,
-        scope: w.scope ?? null,
-        usedPercent: used,
-        reserved,
-        settling,
-        estimated,
-        effective: used + reserved + settling + estimated,
-        resetsAt: w.resetsAt ?? null,
-      };
-    },
+  const { now, meter, flags } = raw;
+  const reservations = Object.entries(raw.reservations).map(([id, text]) =>
+    reservationOf(id, JSON.parse(text) as RawReservation),
   );
-  const inFlight = reservations.filter((r) => (r.state === 'token' || r.state === 'bound') && !r.lent).length;
-  const until = raw.closed['til'];
-  const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  const windows = JSON.parse(meter['windows'] ?? '{}') as Record<string, RawWindow>;
   return {
     account,
-    now: raw.now,
-    windows,
-    inFlight,
-    bare: reservations.every((r) => r.state === 'estimated'),
-    closed:
-      until === undefined
-        ? null
-        : {
-            until: Number(until),
-            reason: raw.closed['reason'] ?? 'refused',
-            number: Number(raw.closed['number'] ?? 0),
-            canary: Number(until) > raw.now ? null : raw.closed['holder'] ? 'flying' : 'waiting',
-          },
-    pauses: controlOf(raw.control, raw.now).pauses,
-    reading:
-      raw.meter['at'] === undefined
-        ? null
-        : {
-            source: raw.meter['source'] ?? '',
-            writtenAt: Number(raw.meter['at']),
-            readAt: Number(raw.meter['readAt']),
-            plan: raw.meter['plan'] ?? null,
-            reached: reachedOf(raw.meter['reached']),
-            overage: raw.meter['overage'] === undefined ? null : (JSON.parse(raw.meter['overage']) as Overage),
-          },
-    lastEnd: number(raw.flags['ended']),
+    now,
+    windows: Object.entries(windows).map(([id, window]) => windowOf(id, window, reservations)),
+    inFlight: reservations.filter(({ state, lent }) => (state === 'token' || state === 'bound') && !lent).length,
+    bare: reservations.every(({ state }) => state === 'estimated'),
+    closed: closedOf(raw.closed, now),
+    pauses: controlOf(raw.control, now).pauses,
+    reading: readingOf(meter),
+    lastEnd: flags['ended'] === undefined ? null : Number(flags['ended']),
     reservations,
+  };
+}
+
+function reservationOf(id: string, raw: RawReservation): ReservationView {
+  const { st: state, cost, lane, node, project = '', lent = false } = raw;
+  return { id, state, lent, lane, node, project, cost };
+}
+
+function windowOf(id: string, window: RawWindow, reservations: readonly ReservationView[]): WindowSnapshot {
+  const points = (...states: ReservationView['state'][]): number =>
+    reservations.filter(({ state }) => states.includes(state)).reduce((sum, { cost }) => sum + (cost[id] ?? 0), 0) /
+    1000;
+  const usedPercent = window.used / 1000;
+  const reserved = points('token', 'bound');
+  const settling = points('settling');
+  const estimated = points('estimated');
+  return {
+    id,
+    kind: window.kind,
+    scope: window.scope ?? null,
+    usedPercent,
+    reserved,
+    settling,
+    estimated,
+    effective: usedPercent + reserved + settling + estimated,
+    resetsAt: window.resetsAt ?? null,
+  };
+}
+
+function closedOf(closed: Record<string, string>, now: number): AccountSnapshot['closed'] {
+  if (closed['til'] === undefined) return null;
+  const until = Number(closed['til']);
+  const canary = closed['holder'] ? 'flying' : 'waiting';
+  return {
+    until,
+    reason: closed['reason'] ?? 'refused',
+    number: Number(closed['number'] ?? 0),
+    canary: until > now ? null : canary,
+  };
+}
+
+function readingOf(meter: Record<string, string>): AccountSnapshot['reading'] {
+  if (meter['at'] === undefined) return null;
+  return {
+    source: meter['source'] ?? '',
+    writtenAt: Number(meter['at']),
+    readAt: Number(meter['readAt']),
+    plan: meter['plan'] ?? null,
+    reached: reachedOf(meter['reached']),
+    overage: meter['overage'] === undefined ? null : (JSON.parse(meter['overage']) as Overage),
   };
 }
 

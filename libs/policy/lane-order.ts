@@ -47,25 +47,36 @@ export function seatLanes(task: Task, tier: Tier, facts: LanesFacts, config: Pol
 
   const seats = seen.map(({ lane, facts: own, offer, state }): Seat => {
     const preferred = lane.id === first;
-    const left = task.lanesOut?.includes(lane.id) ?? false;
-    const why = [lineOf(lane.id, state, own)];
-    // No reset brings a CLI, a model or another schema, so their
-    // lack outranks a full window: nobody waits for such a lane.
     const unfit = task.schemaRefusedBy?.includes(lane.id) ?? false;
-    const lacking = state.state === 'missing' || offer === null || unfit;
-    const out = lacking ? 'missing' : left || state.state === 'exhausted' ? 'exhausted' : null;
+    const left = task.lanesOut?.includes(lane.id) ?? false;
+    const out = outOf({ lacking: state.state === 'missing' || offer === null || unfit, left, state });
+    const why = [lineOf(lane.id, state, own)];
     if (left) why.push('this dispatch left it for a window that is still closed');
     if (unfit) why.push('its structured output refuses the schema');
     if (offer === null) why.push('none of its models answers this dispatch');
     if (preferred) why.push(`preferred: worth ${weightPoints} points of room`);
 
-    let points = out !== null ? OUT_POINTS : state.state === 'unknown' && preferred ? 0 : BAND_POINTS[state.state];
+    let points = out === null ? bandPoints(state.state, preferred) : OUT_POINTS;
     if (preferred) points += weightPoints;
     points += 100 - (state.percent ?? borrowed);
     return { lane, facts: own, state, offer, out, score: Number((points / 10).toFixed(6)), why };
   });
   const place = (seat: Seat): number => (seat.lane.id === first ? 0 : 1);
   return seats.sort((a, b) => b.score - a.score || place(a) - place(b));
+}
+
+/**
+ * A lane that lacks something (its CLI, a model that answers, a schema it takes) is out before one whose window is full:
+ * no reset brings what it lacks, so no work may wait for it.
+ */
+function outOf({ lacking, left, state }: { lacking: boolean; left: boolean; state: LaneState }): Seat['out'] {
+  if (lacking) return 'missing';
+  return left || state.state === 'exhausted' ? 'exhausted' : null;
+}
+
+/** An unreadable meter alone never costs the preferred lane a dispatch. */
+function bandPoints(band: Band, preferred: boolean): number {
+  return band === 'unknown' && preferred ? 0 : BAND_POINTS[band];
 }
 
 function lineOf(lane: string, { state, percent }: LaneState, { blockedBy, hardBlocked }: LaneFacts): string {

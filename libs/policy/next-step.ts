@@ -109,9 +109,8 @@ class Steps {
    */
   afterDrift(): NextStep {
     const elsewhere = this.#elsewhere('environment', false, false);
-    return (
-      elsewhere ?? this.stop('environment: the CLI writes events of an unknown form, and no other lane may take it')
-    );
+    if (elsewhere) return elsewhere;
+    return this.stop('environment: the CLI writes events of an unknown form, and no other lane may take it');
   }
 
   afterPassing(cls: 'transient' | 'overloaded' | 'killed', mayCarryOn: boolean): NextStep {
@@ -136,12 +135,13 @@ class Steps {
   afterStall(cls: 'timeout' | 'silence'): NextStep {
     if (cls === 'silence' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);
     const left = retryLeft(cls, this.#history, this.#facts);
-    if (this.#bound) return (left ? this.#here(cls, 0) : null) ?? this.stop(`${cls}: it was resumed once or can't be`);
-    const once = this.#facts.attempts !== null || countOf(this.#history, { class: cls }) === 0;
-    return (
-      (once ? (this.#elsewhere(cls, false, false) ?? (left ? this.#here(cls, 0) : null)) : null) ??
-      this.stop(`${cls}: it was tried again once`)
-    );
+    if (this.#bound) {
+      const resumed = left ? this.#here(cls, 0) : null;
+      return resumed ?? this.stop(`${cls}: it was resumed once or can't be`);
+    }
+    const first = this.#facts.attempts !== null || countOf(this.#history, { class: cls }) === 0;
+    const again = first ? (this.#elsewhere(cls, false, false) ?? (left ? this.#here(cls, 0) : null)) : null;
+    return again ?? this.stop(`${cls}: it was tried again once`);
   }
 
   afterModelGone(): NextStep {
@@ -179,7 +179,8 @@ class Steps {
   /** On this lane: its session where something may have been written, else as it began; null when neither may be. */
   #here(cls: string, delayMs: number, resume = this.#bound && this.#resumable): NextStep | null {
     if (this.#boundHere && !this.#resumable) return null;
-    const how = resume ? 'resume its session here' : this.#bound ? 'again here, as it began' : 'again here';
+    const again = this.#bound ? 'again here, as it began' : 'again here';
+    const how = resume ? 'resume its session here' : again;
     return {
       kind: 'retry',
       why: `${cls}: ${how}${delayMs > 0 ? ` after ${(delayMs / 1000).toFixed(1)} s` : ''}`,

@@ -17,7 +17,8 @@ export type Problem = {
 export function shown(value: unknown): string {
   if (typeof value === 'string') return clip(JSON.stringify(value));
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : typeof value;
 }
 
 /**

@@ -133,9 +133,20 @@ function assemble(
     readAt: now,
     plan: latest?.value.plan ?? entry?.value.plan ?? null,
     complete: entry !== null,
-    reached: closed ? flagOf(closed.value, opens, now) : entry ? standingFlag(entry, opens, now) : null,
+    reached: reachedOf(entry, closed, opens, now),
     overage: latest?.value.overage ?? entry?.value.overage ?? null,
   };
+}
+
+/** A later line without windows outranks the flag that stands beside them. */
+function reachedOf(
+  entry: Dated<RateLimitEntry> | null,
+  closed: Dated<RateLimitEntry> | null,
+  opens: boolean,
+  now: number,
+): Reached | null {
+  if (closed) return flagOf(closed.value, opens, now);
+  return entry && standingFlag(entry, opens, now);
 }
 
 /** A flag beside windows speaks of the fullest of them, and is over when that one has closed since. */

@@ -1,7 +1,7 @@
 import { finite } from './json.js';
 
 const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+  /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:[T ](?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d+))?)?)?\s*(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?$/i;
 /** Below it an epoch number is seconds, from it on milliseconds (1e12 ms is 2001, 1e12 s is far beyond any reset). */
 const MS_FROM = 1e12;
 /** The last instant that an ISO text with a four-digit year can hold. */
@@ -17,27 +17,15 @@ export function parseInstant(value: unknown): number | null {
   if (epoch !== null) return bounded(epoch < MS_FROM ? epoch * 1000 : epoch);
   const iso = typeof value === 'string' ? ISO.exec(value.trim()) : null;
   if (!iso) return null;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = iso;
-  if (
-    Number(month) < 1 ||
-    Number(month) > 12 ||
-    Number(day) < 1 ||
-    Number(hour) > 24 ||
-    Number(minute) > 59 ||
-    Number(second) > 60
-  )
-    return null;
-  const local = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-    Number(fraction.slice(0, 3).padEnd(3, '0')),
-  );
-  if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return null;
-  return bounded(local - offsetMs(zone));
+  const part = (name: string): number => Number(iso.groups?.[name] ?? 0);
+  const [year, month, day] = [part('year'), part('month') - 1, part('day')];
+  const [hour, minute, second] = [part('hour'), part('minute'), part('second')];
+  // Date.UTC carries over what does not fit (February 30 is March 2): such a text is no instant.
+  const midnight = new Date(Date.UTC(year, month, day));
+  if (midnight.getUTCMonth() !== month || midnight.getUTCDate() !== day) return null;
+  if (hour > 24 || minute > 59 || second > 60) return null;
+  const ms = Number((iso.groups?.['fraction'] ?? '').slice(0, 3).padEnd(3, '0'));
+  return bounded(Date.UTC(year, month, day, hour, minute, second, ms) - offsetMs(iso.groups?.['zone'] ?? 'Z'));
 }
 
 function offsetMs(zone: string): number {

@@ -22,15 +22,15 @@ export async function forgetRecords(
   const old = await endedBefore(redis, before);
   const over = most === null ? [] : await firstOf(redis, (await endedCount(redis)) - most);
   if (dryRun) return [...new Set([...old, ...over])];
-  const gone = new Set<string>();
-  for (const [ids, until] of [
-    [old, before],
-    [over, now],
-  ] as const) {
-    for (let at = 0; at < ids.length; at += PER_CALL)
-      for (const id of await forget(redis, ids.slice(at, at + PER_CALL), until)) gone.add(id);
-  }
-  return [...gone];
+  const gone = [...(await forgetAll(redis, old, before)), ...(await forgetAll(redis, over, now))];
+  return [...new Set(gone)];
+}
+
+async function forgetAll(redis: Redis, ids: readonly string[], before: number): Promise<string[]> {
+  const gone: string[] = [];
+  for (let at = 0; at < ids.length; at += PER_CALL)
+    gone.push(...(await forget(redis, ids.slice(at, at + PER_CALL), before)));
+  return gone;
 }
 
 async function forget(redis: Redis, ids: readonly string[], before: number): Promise<string[]> {

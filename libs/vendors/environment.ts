@@ -148,9 +148,9 @@ export function childEnvironment({
 
 /** @param available what `locale -a` lists */
 export function chooseLocale(available: readonly string[]): string {
-  const has = (name: string) =>
-    available.some((locale) => locale.toLowerCase().replace('-', '') === name.toLowerCase().replace('-', ''));
-  return has('C.UTF-8') ? 'C.UTF-8' : has('en_US.UTF-8') ? 'en_US.UTF-8' : 'C';
+  const plain = (name: string): string => name.toLowerCase().replace('-', '');
+  const wanted = ['C.UTF-8', 'en_US.UTF-8'];
+  return wanted.find((name) => available.some((locale) => plain(locale) === plain(name))) ?? 'C';
 }
 
 function isAllowed(name: string): boolean {

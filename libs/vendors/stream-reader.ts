@@ -80,7 +80,7 @@ export class StreamReader implements RunReader {
       unknownFormat: this.objects > 0 && this.known === 0,
     };
     const whole = this.known > 0 && !torn && this.splitter.dropped === 0 && !this.splitter.flooded;
-    const began: Began = folded.acted ? 'yes' : neverBegan(exit, whole, this.splitter.total) ? 'no' : 'unknown';
+    const began = beganOf(folded, exit, whole, this.splitter.total);
     const common = { usage: folded.usage, began, session: this.fold.progress().session, toolCalls: folded.toolCalls };
     return reading(facts, answer, folded, common);
   }
@@ -99,12 +99,7 @@ export class StreamReader implements RunReader {
     if (text === '') return [];
     // Progress that overwrites itself: JSON never holds a bare carriage return.
     if (text.includes('\r')) return text.split('\r').flatMap((piece) => this.line(piece));
-    const parsed = text.startsWith('{') || text.startsWith('[') ? parseJson(text) : ({ ok: false } as const);
-    const events = parsed.ok
-      ? (Array.isArray(parsed.value) ? (parsed.value as unknown[]) : [parsed.value]).filter(isObject)
-      : /^\{.*\}\s*\{/s.test(text)
-        ? gluedObjects(text)
-        : [];
+    const events = eventsIn(text);
     if (events.length === 0) {
       this.keepStray(line);
       return [];
@@ -212,18 +207,21 @@ function provesLife(event: JsonObject): boolean {
   return typeof event['type'] === 'string' && !/ping|keep_?alive|heart_?beat/i.test(event['type']);
 }
 
-/** No tool ran for certain: it never started, it left before it printed anything, or all it printed was read. */
-function neverBegan(exit: ExitFacts, whole: boolean, bytes: number): boolean {
-  if (exit.spawnError !== null) return true;
-  return (
-    whole ||
-    (bytes === 0 &&
-      exit.exitCode !== null &&
-      exit.exitCode !== 0 &&
-      exit.signal === null &&
-      !exit.timedOut &&
-      !exit.silent)
-  );
+/** The events on one line: one object, a list of them, or several with nothing between them. */
+function eventsIn(line: string): JsonObject[] {
+  const parsed = line.startsWith('{') || line.startsWith('[') ? parseJson(line) : ({ ok: false } as const);
+  if (!parsed.ok) return /^\{.*\}\s*\{/s.test(line) ? gluedObjects(line) : [];
+  const values: unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+  return values.filter(isObject);
+}
+
+/** `no` only where no tool ran for certain: it never started, all it printed was read, or it left without a word. */
+function beganOf({ acted }: Pick<Folded, 'acted'>, exit: ExitFacts, whole: boolean, bytes: number): Began {
+  if (acted) return 'yes';
+  if (exit.spawnError !== null || whole) return 'no';
+  const failed = exit.exitCode !== null && exit.exitCode !== 0;
+  const cut = exit.signal !== null || exit.timedOut || exit.silent;
+  return bytes === 0 && failed && !cut ? 'no' : 'unknown';
 }
 
 /** One `progress` a chunk says it all. */

@@ -72,14 +72,10 @@ export class TextReader implements RunReader {
       .filter((line) => line !== '');
     const start = lastSentence(lines);
     const sentence = exit.exitCode === 0 && start > 0 ? null : vendorSentence(lines.slice(start).join(' '), this.cli);
-    const cut =
-      exit.spawnError !== null ||
-      exit.timedOut ||
-      exit.silent ||
-      exit.signal !== null ||
-      exit.exitCode !== 0 ||
-      flooded !== null;
-    const terminal = sentence !== null ? 'failed' : cut || text === '' ? null : 'completed';
+    const ownEnd = exit.spawnError === null && exit.signal === null && !exit.timedOut && !exit.silent;
+    const completed = ownEnd && exit.exitCode === 0 && flooded === null && text !== '';
+    const ended = completed ? 'completed' : null;
+    const terminal = sentence === null ? ended : 'failed';
     const work = sentence === null ? text : lines.slice(0, start).join('\n');
     const folded = {
       terminal,

@@ -88,22 +88,18 @@ function iso(text: string): SpokenTime | null {
 }
 
 function dated(text: string): SpokenTime | null {
-  for (const [pattern, monthAt, dayAt] of [
-    [MONTH_FIRST, 1, 2],
-    [DAY_FIRST, 2, 1],
-  ] as const) {
+  const forms = [
+    { pattern: MONTH_FIRST, monthGroup: 1, dayGroup: 2 },
+    { pattern: DAY_FIRST, monthGroup: 2, dayGroup: 1 },
+  ];
+  for (const { pattern, monthGroup, dayGroup } of forms) {
     const match = pattern.exec(text);
-    const month = match ? monthOf(match[monthAt] ?? '') : 0;
+    const month = match ? monthOf(match[monthGroup] ?? '') : 0;
     if (!match || month === 0) continue;
-    const clock = clockOf(match.slice(4)) ?? (hasClock(match.slice(4)) ? null : { hour: 0, minute: 0, second: 0 });
+    const year = match[3] === undefined ? null : Number(match[3]);
+    const clock = hasClock(match.slice(4)) ? clockOf(match.slice(4)) : { hour: 0, minute: 0, second: 0 };
     if (!clock) return null;
-    return dateOf(
-      match[3] === undefined ? null : Number(match[3]),
-      month,
-      Number(match[dayAt]),
-      clock,
-      zoneAfter(text.slice(match[0].length)),
-    );
+    return dateOf(year, month, Number(match[dayGroup]), clock, zoneAfter(text.slice(match[0].length)));
   }
   return null;
 }
@@ -117,10 +113,14 @@ function clockOnly(text: string): SpokenTime | null {
   const later = /^(?:\s+on|,)\s+/i.exec(rest);
   const date = later ? dated(rest.slice(later[0].length)) : null;
   if (date?.kind === 'date') return { ...date, clock };
-  const word = (match[1] ?? match[10] ?? '').toLowerCase();
+  return { kind: 'clock', clock, zone: zoneAfter(rest), day: dayOf(match[1] ?? match[10] ?? '') };
+}
+
+function dayOf(said: string): 'near' | 'today' | 'tomorrow' | number {
+  const word = said.toLowerCase();
+  if (word === 'today' || word === 'tomorrow') return word;
   const weekday = WEEKDAYS.indexOf(word.slice(0, 3));
-  const day = word === 'today' || word === 'tomorrow' ? word : weekday >= 0 && word !== '' ? weekday : 'near';
-  return { kind: 'clock', clock, zone: zoneAfter(rest), day };
+  return weekday === -1 ? 'near' : weekday;
 }
 
 /** `(America/Recife)`, `(UTC)`, ` UTC`, ` +0800`; a bracket that holds no zone at all counts as none. */

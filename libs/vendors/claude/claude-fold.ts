@@ -71,33 +71,45 @@ export class ClaudeFold implements EventFold {
   }
 
   folded(): Folded {
-    const { result } = this;
-    const structured = result?.['structured_output'];
-    const said = textOf(result?.['result']) ?? '';
-    const failed =
-      result !== null &&
-      (isFailed(result) || (this.synthetic !== null && (said.trim() === '' || said === this.synthetic.words)));
-    const terminal = result === null ? null : failed ? 'failed' : 'completed';
-    return {
-      terminal,
-      text: terminal === 'completed' ? (said.trim() === '' ? this.text : said) : null,
-      ...(terminal === 'completed' && structured !== undefined ? { structured } : {}),
-      usage: result === null ? null : usageOf(result['usage'], failed),
-      partial:
-        terminal === 'completed'
-          ? partialOf(said)
-          : partialOf([this.text, this.draft.text()].filter((text) => text.trim() !== '').join('\n\n')),
-      channel:
-        result === null
-          ? unfinishedChannel(this.synthetic, this.retry, this.limit)
-          : failed
-            ? failedResult(result, this.synthetic, this.limit)
-            : SILENT_CHANNEL,
+    const common = {
       toolCalls: this.book.calls,
       acted: this.book.acted,
       spoke: this.spoke,
       sandboxBroken: false,
       foreignBilling: this.foreignBilling,
+    };
+    const { result } = this;
+    const unfinished = [this.text, this.draft.text()].filter((text) => text.trim() !== '').join('\n\n');
+    if (result === null)
+      return {
+        ...common,
+        terminal: null,
+        text: null,
+        usage: null,
+        partial: partialOf(unfinished),
+        channel: unfinishedChannel(this.synthetic, this.retry, this.limit),
+      };
+    const said = textOf(result['result']) ?? '';
+    // After an error line of the CLI's own, a result that says nothing else is that error.
+    const repeatsError = this.synthetic !== null && (said.trim() === '' || said === this.synthetic.words);
+    if (isFailed(result) || repeatsError)
+      return {
+        ...common,
+        terminal: 'failed',
+        text: null,
+        usage: usageOf(result['usage'], true),
+        partial: partialOf(unfinished),
+        channel: failedResult(result, this.synthetic, this.limit),
+      };
+    const structured = result['structured_output'];
+    return {
+      ...common,
+      terminal: 'completed',
+      text: said.trim() === '' ? this.text : said,
+      ...(structured === undefined ? {} : { structured }),
+      usage: usageOf(result['usage'], false),
+      partial: partialOf(said),
+      channel: SILENT_CHANNEL,
     };
   }
 
