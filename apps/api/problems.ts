@@ -21,16 +21,15 @@ export function wrong(path: string, field: string, seen: unknown, allowed: strin
 
 /** Without its value: it may be a prompt, or of somebody's environment. */
 export function wrongSecret(path: string, field: string, seen: unknown, allowed: string): Problem {
-  const kind =
-    typeof seen === 'string'
-      ? `a text of ${seen.length} characters`
-      : seen === undefined
-        ? 'nothing'
-        : shown(Array.isArray(seen) ? [] : typeof seen === 'object' ? seen : null);
-  return {
-    code: 'CMO_E_UNKNOWN_VALUE',
-    line: `${path === '' ? field : `${path}.${field}`}: seen ${kind}, allowed: ${allowed}`,
-  };
+  const at = path === '' ? field : `${path}.${field}`;
+  return { code: 'CMO_E_UNKNOWN_VALUE', line: `${at}: seen ${kindOf(seen)}, allowed: ${allowed}` };
+}
+
+function kindOf(seen: unknown): string {
+  if (seen === undefined) return 'nothing';
+  if (typeof seen === 'string') return `a text of ${seen.length} characters`;
+  // Of a list or an object `shown` names the kind alone; anything else it would spell out.
+  return typeof seen === 'object' ? shown(seen) : shown(null);
 }
 
 export function wrongWord(path: string, field: string, seen: unknown, allowed: readonly string[]): Problem {

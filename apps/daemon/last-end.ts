@@ -79,14 +79,8 @@ function killedOwner(owner: LockOwner | null): Omit<LastEnd, 'times'> | null {
 function read(state: string): LastEnd | null {
   try {
     const { at, pid, version, why, times } = JSON.parse(readFileSync(pathIn(state), 'utf8')) as Record<string, unknown>;
-    if (
-      typeof at !== 'string' ||
-      Number.isNaN(Date.parse(at)) ||
-      typeof pid !== 'number' ||
-      typeof why !== 'string' ||
-      typeof times !== 'number'
-    )
-      return null;
+    if (typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof why !== 'string') return null;
+    if (typeof pid !== 'number' || typeof times !== 'number') return null;
     return { at, pid, version: typeof version === 'string' ? version : null, why, times };
   } catch {
     return null;

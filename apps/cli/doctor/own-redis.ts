@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net';
-import { parseRedisAddress, shownRedisAddress } from '#contract';
+import { parseRedisAddress, shownRedisAddress, type RedisTarget } from '#contract';
 import { fail, ok, type Row } from './row.js';
 
 const REACH_MS = 3_000;
@@ -14,21 +14,28 @@ export async function ownRedis(url: string): Promise<Row> {
   const unreachable = (why: string): Row =>
     fail('redis', `your own, at ${shown}: ${why}`, 'start it, or mend redisUrl (CMO_REDIS_URL)');
   if (where === undefined) return unreachable('that is no address');
-  const doors =
-    where.kind === 'socket'
-      ? [{ path: where.path }]
-      : where.kind === 'host'
-        ? [{ host: where.host, port: where.port }]
-        : where.sentinels;
-  const answers = await Promise.all(doors.map(knock));
+  const answers = await Promise.all(doorsOf(where).map(knock));
   const refused = answers.flatMap((answer) => answer ?? []);
   return refused.length === answers.length
     ? unreachable([...new Set(refused)].join('; '))
     : ok('redis', `your own, at ${shown}: it takes connections`);
 }
 
-/** Null: somebody opened. */
-function knock(door: { path: string } | { host: string; port: number }): Promise<string | null> {
+type Door = { path: string } | { host: string; port: number };
+
+function doorsOf(where: RedisTarget['where']): Door[] {
+  switch (where.kind) {
+    case 'socket':
+      return [{ path: where.path }];
+    case 'host':
+      return [{ host: where.host, port: where.port }];
+    case 'sentinel':
+      return where.sentinels;
+  }
+}
+
+/** Why nothing takes connections there; null: something does. */
+function knock(door: Door): Promise<string | null> {
   return new Promise((resolve) => {
     const connection = createConnection(door);
     const settle = (why: string | null): void => {

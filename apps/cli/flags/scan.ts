@@ -22,7 +22,8 @@ export function scan(flags: Flags, argv: readonly string[]): Scanned | null {
     const name = at === -1 ? word : word.slice(0, at);
     const [key, flag] = known.find(([, one]) => one.name === name) ?? [];
     if (key === undefined || flag === undefined || (flag.value === null && at !== -1)) return null;
-    const value = flag.value === null ? '' : at === -1 ? argv[++i] : word.slice(at + 1);
+    let value: string | undefined = '';
+    if (flag.value !== null) value = at === -1 ? argv[++i] : word.slice(at + 1);
     if (value === undefined) return null;
     given.set(key, [...(given.get(key) ?? []), value]);
   }

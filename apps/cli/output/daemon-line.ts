@@ -8,8 +8,7 @@ export function daemonLine(text: string, paint: Paint, now: number): string {
   const fields = parse(text);
   if (fields === null) return plain(text);
   const { level, time, msg } = fields;
-  const word = typeof level === 'string' ? level : '?';
-  const shown = word === 'info' ? paint.dim(word) : word === 'warn' ? paint.yellow(word) : paint.red(word);
+  const shown = levelText(typeof level === 'string' ? level : '?', paint);
   const facts = Object.entries(fields).flatMap(([name, value]) =>
     OWN.has(name)
       ? []
@@ -22,6 +21,11 @@ export function daemonLine(text: string, paint: Paint, now: number): string {
     plain(String(msg)),
     ...facts,
   ].join(' ');
+}
+
+function levelText(level: string, paint: Paint): string {
+  if (level === 'info') return paint.dim(level);
+  return level === 'warn' ? paint.yellow(level) : paint.red(level);
 }
 
 /** Nothing that moves a cursor. */

@@ -1,8 +1,8 @@
-import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage } from '#contract';
+import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage, WindowKind } from '#contract';
 import { laneState } from '#policy/bands';
 import { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from '#policy/limits-facts';
 import { meterAge } from '#probes/freshness';
-import { paintBand, type Paint } from './paint.js';
+import { bandPaint, paintBand, type Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
 
@@ -129,12 +129,9 @@ function troubleLines({ meter, age, trouble }: AccountView, now: number): string
     dark?.nextTryAt == null || Date.parse(dark.nextTryAt) <= now
       ? ''
       : ` It is asked again at ${momentText(dark.nextTryAt, now)}.`;
-  const what =
-    hold !== null
-      ? 'nothing is started'
-      : age.state === 'dark'
-        ? `the meter is dark${since}, so few run at once`
-        : `no new numbers${since}`;
+  let what = `no new numbers${since}`;
+  if (hold !== null) what = 'nothing is started';
+  else if (age.state === 'dark') what = `the meter is dark${since}, so few run at once`;
   return [`${what}: ${why.replace(/\.$/, '')}.${next}`];
 }
 
@@ -150,7 +147,7 @@ function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure']
   return [
     ' ',
     windowName(window),
-    paint[colour(band)](bar(effective)),
+    bandPaint(band, paint)(bar(effective)),
     `${number(usedPercent)}%`,
     parts.length === 0 ? '' : `effective ${number(effective)}% (${parts.join(', ')})`,
     paintBand(band, paint),
@@ -160,8 +157,13 @@ function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure']
 
 /** `5-hour`, `weekly`, `weekly of opus`. */
 export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' | 'scope' | 'id'>): string {
-  const name = kind === 'five_hour' ? '5-hour' : kind === 'other' ? (id.split(':')[0] ?? id) : kind;
+  const name = kindName(kind, id);
   return scope === null ? name : `${name} of ${scope}`;
+}
+
+function kindName(kind: WindowKind, id: string): string {
+  if (kind === 'five_hour') return '5-hour';
+  return kind === 'other' ? (id.split(':')[0] ?? id) : kind;
 }
 
 function moneyLines({ reading, lanes }: AccountMeter): string[] {
@@ -207,10 +209,6 @@ export function limitsLine(data: LimitsData, paint: Paint, now: number): string 
     return `${meter.account} ${number(first.effective)}% ${name} ${stateWord(view, data.pressure, paint)}${ahead}${full.join('')}${trouble ? ` (${durationText(read.ageMs ?? 0)} old)` : ''}`;
   });
   return `${parts.join(' | ')}${age > OLD_FILE_MS ? ` | as of ${durationText(age)} ago` : ''}`;
-}
-
-function colour(band: Band): 'green' | 'yellow' | 'red' | 'dim' {
-  return band === 'ok' ? 'green' : band === 'tight' ? 'yellow' : band === 'unknown' ? 'dim' : 'red';
 }
 
 function bar(percent: number): string {

@@ -31,16 +31,21 @@ export function paintState(state: State, paint: Paint): string {
 }
 
 export function paintBand(band: Band, paint: Paint): string {
+  return bandPaint(band, paint)(band);
+}
+
+/** The colour of a band, for its word and for its bar. */
+export function bandPaint(band: Band, paint: Paint): (text: string) => string {
   switch (band) {
     case 'ok':
-      return paint.green(band);
+      return paint.green;
     case 'tight':
-      return paint.yellow(band);
+      return paint.yellow;
     case 'critical':
     case 'exhausted':
     case 'missing':
-      return paint.red(band);
+      return paint.red;
     case 'unknown':
-      return paint.dim(band);
+      return paint.dim;
   }
 }

@@ -18,45 +18,45 @@ function planText({ did, files, commands }: ServiceData, paint: Paint): string[]
   if (files.length === 0 && commands.length === 0)
     return [did === 'uninstall' ? 'nothing of ours is installed' : 'it is so already'];
   return [
-    ...files.flatMap(({ path, text }) =>
-      text === null
-        ? [`would remove ${path}`]
-        : [
-            `would write ${path}:`,
-            '',
-            ...text
-              .trimEnd()
-              .split('\n')
-              .map((line) => `    ${line}`),
-            '',
-          ],
-    ),
+    ...files.flatMap(({ path, text }) => {
+      if (text === null) return [`would remove ${path}`];
+      const lines = text.trimEnd().split('\n');
+      return [`would write ${path}:`, '', ...lines.map((line) => `    ${line}`), ''];
+    }),
     ...(commands.length === 0 ? [] : ['would run:', ...commands.map((line) => `    ${line}`)]),
     paint.dim('nothing was changed'),
   ];
 }
 
-function stateText(
-  { kind, file, node, program, state, enabled, running, linger, problems }: ServiceState,
-  paint: Paint,
-): string[] {
-  const word = (value: boolean | null, yes: string, no: string, unknown: string): string =>
-    value === null ? paint.dim(unknown) : value ? yes : paint.yellow(no);
+function stateText(service: ServiceState, paint: Paint): string[] {
+  const { problems } = service;
   return [
-    ...(kind === null
-      ? []
-      : [
-          `service  ${kind}: ${file}`,
-          ...(program === null ? [] : [`starts   ${program}`, `by       ${node}`, `for      ${state}`]),
-          `now      ${word(enabled, kind === 'launchd' ? 'starts with your login' : 'starts with the box', 'not enabled', 'not known whether enabled')}, ${word(running, 'running', 'not running', 'not known whether it runs')}`,
-          ...(linger === null
-            ? []
-            : [`linger   ${word(linger, 'on: it starts without a login and stays after a logout', 'off', '')}`]),
-        ]),
+    ...(service.kind === null ? [] : installedText(service, paint)),
     ...problems.flatMap(({ what, fix }) => [
       paint.yellow(`         ${what}`),
       `         ${paint.dim('to mend it:')} ${fix}`,
     ]),
     ...(problems.length === 0 ? [paint.green('queued work goes on after a reboot')] : []),
   ];
+}
+
+function installedText(service: ServiceState, paint: Paint): string[] {
+  const { kind, file, node, program, state, enabled, running, linger } = service;
+  const word = (value: boolean | null, yes: string, no: string, unknown: string): string => {
+    if (value === null) return paint.dim(unknown);
+    return value ? yes : paint.yellow(no);
+  };
+  const starts = word(
+    enabled,
+    kind === 'launchd' ? 'starts with your login' : 'starts with the box',
+    'not enabled',
+    'not known whether enabled',
+  );
+  const runs = word(running, 'running', 'not running', 'not known whether it runs');
+  const lines = [`service  ${kind}: ${file}`];
+  if (program !== null) lines.push(`starts   ${program}`, `by       ${node}`, `for      ${state}`);
+  lines.push(`now      ${starts}, ${runs}`);
+  if (linger !== null)
+    lines.push(`linger   ${word(linger, 'on: it starts without a login and stays after a logout', 'off', '')}`);
+  return lines;
 }

@@ -42,21 +42,16 @@ function accountsOf(config: Config, read: LimitsData | null, path: string): Acco
   return [...new Set(config.lanes.map(({ account }) => account))].map((account) => {
     const known = read?.accounts.find((one) => one.account === account);
     const told = known?.lanes ?? [];
-    const lanes = config.lanes.flatMap((lane): MeterLane[] =>
-      lane.account === account
-        ? [
-            {
-              id: lane.id,
-              vendor: lane.vendor,
-              kind: lane.kind,
-              command: lane.command,
-              installed: findExecutable(lane.command, path) !== null,
-              endpoint: null,
-              hold: told.find(({ id }) => id === lane.id)?.hold ?? null,
-            },
-          ]
-        : [],
-    );
+    const own = config.lanes.filter((lane) => lane.account === account);
+    const lanes = own.map(({ id, vendor, kind, command }): MeterLane => ({
+      id,
+      vendor,
+      kind,
+      command,
+      installed: findExecutable(command, path) !== null,
+      endpoint: null,
+      hold: told.find((lane) => lane.id === id)?.hold ?? null,
+    }));
     return { ...(known ?? { ...UNREAD, account }), lanes };
   });
 }

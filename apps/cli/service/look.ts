@@ -64,8 +64,10 @@ const ASK: Record<ServiceKind, (box: ServiceBox, daemonIsService: boolean) => An
   systemd(box) {
     const enabled = box.run(['systemctl', '--user', 'is-enabled', UNIT]);
     const active = box.run(['systemctl', '--user', 'is-active', UNIT]);
-    const told = ({ out }: { out: string }, yes: RegExp, no: RegExp): boolean | null =>
-      yes.test(out) ? true : no.test(out) ? false : null;
+    const told = ({ out }: { out: string }, yes: RegExp, no: RegExp): boolean | null => {
+      if (yes.test(out)) return true;
+      return no.test(out) ? false : null;
+    };
     return {
       enabled: told(enabled, /^enabled/, /^(disabled|not-found|masked|linked|static)/),
       running: told(active, /^(active|activating|reloading)/, /^(inactive|failed|deactivating)/),

@@ -54,22 +54,29 @@ function run({ run: argv, mayFail }: Step, box: ServiceBox, input?: string): voi
 
 /** For people and programs. */
 export function told(actions: readonly Action[]): Pick<ServiceData, 'files' | 'commands'> {
-  return {
-    files: actions.flatMap((action): ServiceData['files'] =>
-      action.do === 'write'
-        ? [{ path: action.path, text: action.text }]
-        : action.do === 'remove'
-          ? [{ path: action.path, text: null }]
-          : [],
-    ),
-    commands: actions.flatMap((action) => {
-      if (action.do === 'run') return [shellLine(action.step.run)];
-      if (action.do === 'table') return ['crontab -'];
-      return action.do === 'start'
-        ? [`${shellLine(action.argv)} &`]
-        : action.do === 'leave'
-          ? ['(the daemon leaves, its agents go on)']
-          : [];
-    }),
-  };
+  const files: ServiceData['files'] = [];
+  const commands: string[] = [];
+  for (const action of actions) {
+    switch (action.do) {
+      case 'write':
+        files.push({ path: action.path, text: action.text });
+        break;
+      case 'remove':
+        files.push({ path: action.path, text: null });
+        break;
+      case 'run':
+        commands.push(shellLine(action.step.run));
+        break;
+      case 'table':
+        commands.push('crontab -');
+        break;
+      case 'leave':
+        commands.push('(the daemon leaves, its agents go on)');
+        break;
+      case 'start':
+        commands.push(`${shellLine(action.argv)} &`);
+        break;
+    }
+  }
+  return { files, commands };
 }

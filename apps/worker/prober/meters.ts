@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Config, LaneConfig, LanesFacts, LimitsData } from '#contract';
+import type { Config, LaneConfig, LaneFacts, LanesFacts, LimitsData } from '#contract';
 import { openGate, type CostsOf, type Gate } from '#gate';
 import { findExecutable } from '#runner';
 import { meterFeed, type MeterFeed } from '../meter-feed.js';
@@ -93,43 +93,10 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
       repairTurn(lane, { ...environment, ...(await submitted(lane).catch(() => null)) }, path),
   });
   const withHolds = (facts: LanesFacts): LanesFacts => {
-    const shut = config.lanes.filter((lane) => keeper.lastHold(lane)?.shut === true);
-    return shut.length === 0
-      ? facts
-      : {
-          ...facts,
-          ...Object.fromEntries(
-            shut.flatMap(({ id }) =>
-              Object.hasOwn(facts, id)
-                ? [
-                    [
-                      id,
-                      {
-                        ...facts[id],
-                        available: facts[id]?.available ?? false,
-                        hardBlocked: true,
-                        blockedBy: 'auth',
-                        nextResetAt: null,
-                      },
-                    ],
-                  ]
-                : [],
-            ),
-          ),
-        };
+    const shut = config.lanes.filter((lane) => Object.hasOwn(facts, lane.id) && keeper.lastHold(lane)?.shut === true);
+    return { ...facts, ...Object.fromEntries(shut.map(({ id }) => [id, closedByLogin(facts[id])])) };
   };
-  let found = { at: Number.NEGATIVE_INFINITY, lanes: {} as Record<string, boolean> };
-  const installed = (): Record<string, boolean> => {
-    const now = clock();
-    if (now < found.at || now - found.at > INSTALLED_MS)
-      found = {
-        at: now,
-        lanes: Object.fromEntries(
-          config.lanes.map((lane) => [lane.id, findExecutable(lane.command, environment['PATH'] ?? '') !== null]),
-        ),
-      };
-    return found.lanes;
-  };
+  const installed = installedClis(config, environment['PATH'] ?? '', clock);
   const file = metersFile(stateDir, (error) => log.warn({ error: String(error) }, 'meters.json could not be written'));
   const claude = claudeProbe({ keeper, turns, time, clock, take: (reading) => feed.take(reading) });
   const begun = (): Prober => {
@@ -183,5 +150,26 @@ export async function openMeters(parts: MetersParts): Promise<Meters> {
       await Promise.race([ledgers.written(), delay(STOP_MS, undefined, { ref: false })]);
       own.disconnect();
     },
+  };
+}
+
+function closedByLogin(facts: LaneFacts = { available: false }): LaneFacts {
+  return { ...facts, hardBlocked: true, blockedBy: 'auth', nextResetAt: null };
+}
+
+/** Which lanes have their CLI on the daemon's PATH; looked up at most every INSTALLED_MS. */
+function installedClis(
+  { lanes }: Pick<Config, 'lanes'>,
+  path: string,
+  clock: () => number,
+): () => Record<string, boolean> {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let found: Record<string, boolean> = {};
+  return () => {
+    const now = clock();
+    if (now >= lookedAt && now - lookedAt <= INSTALLED_MS) return found;
+    lookedAt = now;
+    found = Object.fromEntries(lanes.map((lane) => [lane.id, findExecutable(lane.command, path) !== null]));
+    return found;
   };
 }
