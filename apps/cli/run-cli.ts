@@ -1,4 +1,4 @@
-import { CmoError, errorBody, nearest, VERSION, type ErrorBody } from '#contract';
+import { CmoError, errorBody, nearest, nearestText, VERSION, type ErrorBody } from '#contract';
 import { processEnvironment } from '#config/environment';
 import { processPaths } from '#config/paths';
 import type { Command, Context } from './command.js';
@@ -124,11 +124,10 @@ function refuse(context: Context, schema: string, error: ErrorBody): number {
 function unknownCommand(name: string): ErrorBody {
   const names = COMMANDS.map((command) => command.name);
   const near = nearest(name, names);
-  return errorBody(
-    'CMO_E_USAGE',
-    `cmo has no command ${JSON.stringify(name.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`,
-    { details: [`allowed: ${names.join(' ')}`], fix: '`cmo help` says what each does' },
-  );
+  return errorBody('CMO_E_USAGE', `cmo has no command ${JSON.stringify(name.slice(0, 80))}${nearestText(near)}`, {
+    details: [`allowed: ${names.join(' ')}`],
+    fix: '`cmo help` says what each does',
+  });
 }
 
 /** A folder that was removed under the shell has no name any more. */

@@ -1,3 +1,4 @@
+import { nearestText } from '#contract';
 import type { Path, Problem } from './shape.js';
 
 /** All that is wrong, by where it was said. A source without problems is not in it. */
@@ -18,7 +19,7 @@ export function problemText({ path, seen, expected, nearest, line }: Problem): s
   const where = [path.length === 0 ? '' : pathText(path), line === null ? '' : `(line ${line})`]
     .filter(Boolean)
     .join(' ');
-  return `${where === '' ? '' : `${where}: `}saw ${seen}; expected ${expected}${nearest === null ? '' : `; nearest: ${nearest}`}`;
+  return `${where === '' ? '' : `${where}: `}saw ${seen}; expected ${expected}${nearestText(nearest)}`;
 }
 
 /** The tree as lines: a source, then its problems in the order of the file. */

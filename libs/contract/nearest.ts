@@ -13,6 +13,11 @@ export function nearest(seen: string, allowed: Iterable<string>): string | null 
   return best;
 }
 
+/** The end of a refusal: `; nearest: …`, or nothing when no allowed word is near. */
+export function nearestText(near: string | null): string {
+  return near === null ? '' : `; nearest: ${near}`;
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours (a swap is the commonest slip of the hand). */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];

@@ -1,4 +1,4 @@
-import { CmoError, errorBody, nearest } from '#contract';
+import { CmoError, errorBody } from '#contract';
 import {
   configError,
   configRows,
@@ -12,6 +12,7 @@ import {
 } from '#config';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
+import { oneOf } from '../flags/one-of.js';
 import { printData, printJson } from '../output/json.js';
 import { table } from '../output/table.js';
 import { loadedOrRefusal } from '../request/config.js';
@@ -31,18 +32,8 @@ export const config = command({
     'schema: the JSON Schema of the file, for an editor ("$schema").',
   ],
   async run({ values, words }, context) {
-    const [seen = ''] = words;
-    const what = WHAT.find((word) => word === seen);
-    if (what === undefined) {
-      const near = nearest(seen, WHAT);
-      throw new CmoError(
-        errorBody(
-          'CMO_E_UNKNOWN_VALUE',
-          `cmo config: saw ${JSON.stringify(seen)}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
-          { fix: 'see `cmo help config`' },
-        ),
-      );
-    }
+    const [typed = ''] = words;
+    const what = oneOf(WHAT, typed, { command: 'config' });
     if (values.origin && what !== 'show')
       throw new CmoError(
         errorBody('CMO_E_USAGE', '--origin goes with `cmo config show`', { fix: '`cmo config show --origin`' }),

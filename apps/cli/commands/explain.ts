@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CmoError, errorBody, nearest } from '#contract';
+import { CmoError, errorBody } from '#contract';
 import { command, type Context } from '../command.js';
 import { explainers, KINDS } from '../explain/kinds.js';
 import { OUTPUT_FLAGS } from '../flags/flag.js';
+import { oneOf } from '../flags/one-of.js';
 import { printJson } from '../output/json.js';
 
 export const explain = command({
@@ -19,18 +20,8 @@ export const explain = command({
     'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that cannot be read gives {"error"} in its place, and exit 1.',
   ],
   async run({ words }, context) {
-    const [seen = '', file = '-'] = words;
-    const kind = KINDS.find((one) => one === seen);
-    if (kind === undefined) {
-      const near = nearest(seen, KINDS);
-      throw new CmoError(
-        errorBody(
-          'CMO_E_UNKNOWN_VALUE',
-          `cmo explain: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${KINDS.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
-          { fix: 'see `cmo help explain`' },
-        ),
-      );
-    }
+    const [typed = '', file = '-'] = words;
+    const kind = oneOf(KINDS, typed, { command: 'explain' });
     const inputs = await readInputs(file, context);
     const answers: object[] = [];
     for (const input of inputs) answers.push(await explainers[kind](input));

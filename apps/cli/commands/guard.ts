@@ -1,9 +1,10 @@
-import { CmoError, errorBody, nearest, type LimitsData } from '#contract';
+import type { LimitsData } from '#contract';
 import { laneState, percentOf } from '#policy/bands';
 import { factsOfLimits } from '#policy/limits-facts';
 import { limitsAsked, limitsKnown } from '../client/limits.js';
 import { command } from '../command.js';
 import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
+import { oneOf } from '../flags/one-of.js';
 import { line, whole } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 
@@ -43,16 +44,7 @@ type Judged = { safe: boolean; lane: string | null; percent: number | null; belo
 function judge(data: LimitsData, asked: string | null, limit: number | undefined, now: number): Judged {
   const below = limit ?? data.pressure.critical;
   const facts = factsOfLimits(data, now);
-  const ids = Object.keys(facts);
-  if (asked !== null && !ids.includes(asked)) {
-    const near = nearest(asked, ids);
-    throw new CmoError(
-      errorBody(
-        'CMO_E_UNKNOWN_VALUE',
-        `--lane: saw ${JSON.stringify(asked.slice(0, 80))}; allowed: ${ids.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
-      ),
-    );
-  }
+  if (asked !== null) oneOf(Object.keys(facts), asked, { command: 'guard', place: '--lane' });
   const lanes = Object.entries(facts)
     .filter(([id]) => asked === null || id === asked)
     .map(([id, one]) => ({ id, state: laneState(one, '', data.pressure).state, percent: percentOf(one, '') }));

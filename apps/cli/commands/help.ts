@@ -1,4 +1,4 @@
-import { CmoError, errorBody, ERRORS, nearest } from '#contract';
+import { CmoError, errorBody, ERRORS, nearest, nearestText } from '#contract';
 import { command, type Command } from '../command.js';
 import { ENVIRONMENT, EXIT_CODES } from '../help-tables.js';
 import { OUTPUT_FLAGS } from '../flags/flag.js';
@@ -65,11 +65,10 @@ async function loaded(about: string): Promise<Command> {
   const allowed = [...COMMANDS.map(({ name }) => name), ...TOPICS];
   const near = nearest(about, allowed);
   throw new CmoError(
-    errorBody(
-      'CMO_E_USAGE',
-      `no help on ${JSON.stringify(about.slice(0, 80))}${near === null ? '' : `; nearest: ${near}`}`,
-      { details: [`allowed: ${allowed.join(' ')}`], fix: '`cmo help`' },
-    ),
+    errorBody('CMO_E_USAGE', `no help on ${JSON.stringify(about.slice(0, 80))}${nearestText(near)}`, {
+      details: [`allowed: ${allowed.join(' ')}`],
+      fix: '`cmo help`',
+    }),
   );
 }
 

@@ -1,7 +1,8 @@
-import type { DispatchRequest, ErrorBody, SubmitData } from '#contract';
+import type { DispatchRequest, ErrorBody } from '#contract';
 import { attend, type Submitted } from '../client/attend.js';
 import { DaemonClient } from '../client/daemon.js';
 import { refreshed } from '../client/refreshed.js';
+import { submitted } from '../client/submit.js';
 import { command } from '../command.js';
 import { printAttended, printEnd } from '../output/print-attended.js';
 import { buildRequest } from '../request/build.js';
@@ -76,16 +77,16 @@ export const run = command({
 });
 
 type Taken =
-  | { ok: true; ids: string[]; /** The one that they are of on record. */ batch: string | null }
+  | {
+      ok: true;
+      ids: string[];
+      /** The batch that they belong to on record; another than asked for when a `--once` key was used before. */
+      batch: string | null;
+    }
   | { ok: false; error: ErrorBody };
 
 async function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Taken> {
-  const outcome = await client.call<SubmitData>({
-    method: 'POST',
-    path: '/v1/dispatches',
-    body: { dispatches, ...(once !== undefined && { once }) },
-    daemon: 'start',
-  });
+  const outcome = await submitted(client, dispatches, once);
   if (!outcome.ok) return outcome;
   const taken = outcome.data.dispatches;
   return { ok: true, ids: [...new Set(taken.map(({ dispatchId }) => dispatchId))], batch: taken[0]?.batch ?? null };

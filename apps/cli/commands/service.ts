@@ -1,8 +1,9 @@
-import { CmoError, errorBody, nearest, SERVICE_KINDS, type ServiceData, type ServiceState } from '#contract';
+import { CmoError, errorBody, SERVICE_KINDS, type ServiceData, type ServiceState } from '#contract';
 import { makeOwnFolder } from '#config';
 import { stopDaemon } from '#daemon/client';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS, valued } from '../flags/flag.js';
+import { oneOf } from '../flags/one-of.js';
 import { word } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 import { serviceBox } from '../service/box.js';
@@ -37,18 +38,8 @@ export const service = command({
     'It is given PATH and where things lie, no key and no password. It stays when nothing is to do; `cmo down` stops it until the next boot.',
   ],
   async run({ values, words }, context) {
-    const [seen = ''] = words;
-    const did = WHAT.find((one) => one === seen);
-    if (did === undefined) {
-      const near = nearest(seen, WHAT);
-      throw new CmoError(
-        errorBody(
-          'CMO_E_UNKNOWN_VALUE',
-          `cmo service: saw ${JSON.stringify(seen.slice(0, 80))}; allowed: ${WHAT.join(', ')}${near === null ? '' : `; nearest: ${near}`}`,
-          { fix: 'see `cmo help service`' },
-        ),
-      );
-    }
+    const [typed = ''] = words;
+    const did = oneOf(WHAT, typed, { command: 'service' });
     if (values.by !== undefined && did !== 'install')
       throw new CmoError(
         errorBody('CMO_E_USAGE', '--by goes with `cmo service install`', { fix: `\`cmo service ${did}\`` }),

@@ -1,8 +1,8 @@
-import { CmoError, isEnded, type DispatchRequest, type SubmitData } from '#contract';
-import type { Outcome } from '../client/answer.js';
+import { CmoError, isEnded, type SubmitData } from '#contract';
 import { batchData } from '../client/batch.js';
 import { DaemonClient } from '../client/daemon.js';
 import { refreshed } from '../client/refreshed.js';
+import { submitted } from '../client/submit.js';
 import { command, type Context } from '../command.js';
 import { EXIT_BATCH, exitOfEnvelope } from '../exit-code.js';
 import { failureLines, summaryLine } from '../output/envelope-text.js';
@@ -43,7 +43,7 @@ export const submit = command({
         config,
         context,
       );
-      const outcome = await sent(client, batch.requests, batch.once);
+      const outcome = await submitted(client, batch.requests, batch.once);
       if (!outcome.ok) throw new CmoError(withNames(batch, outcome.error));
       return printBatch(outcome.data, outcome.data.dispatches[0]?.batch ?? batch.name, context);
     }
@@ -55,7 +55,7 @@ export const submit = command({
       context,
     );
     await refreshed([source.told.values], context);
-    const outcome = await sent(client, [request]);
+    const outcome = await submitted(client, [request]);
     if (!outcome.ok) throw new CmoError(outcome.error);
     const [envelope] = outcome.data.dispatches;
     if (context.json) printData(context, 'cmo.submit/1', outcome.data);
@@ -68,15 +68,6 @@ export const submit = command({
     return envelope && isEnded(envelope.state) ? exitOfEnvelope(envelope) : 0;
   },
 });
-
-function sent(client: DaemonClient, dispatches: DispatchRequest[], once?: string): Promise<Outcome<SubmitData>> {
-  return client.call<SubmitData>({
-    method: 'POST',
-    path: '/v1/dispatches',
-    body: { dispatches, ...(once !== undefined && { once }) },
-    daemon: 'start',
-  });
-}
 
 function printBatch({ dispatches }: SubmitData, batch: string, context: Context): number {
   const data = batchData(batch, dispatches);

@@ -1,4 +1,4 @@
-import { nearest, type Decision, type Task } from '#contract';
+import { nearest, nearestText, type Decision, type Task } from '#contract';
 import { explainDecision as explain } from '#policy/explain';
 
 const TASK_MEMBERS = Object.keys({
@@ -31,8 +31,7 @@ export function explainDecision(input: unknown): Decision | { error: string } {
   return {
     error: explained.problems
       .map(
-        ({ field, seen, allowed, nearest: near }) =>
-          `${field}: saw ${seen}; allowed: ${allowed}${near === null ? '' : `; nearest: ${near}`}`,
+        ({ field, seen, allowed, nearest: near }) => `${field}: saw ${seen}; allowed: ${allowed}${nearestText(near)}`,
       )
       .join('; '),
   };

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { errorBody, nearest, type ErrorBody } from '#contract';
+import { errorBody, nearest, nearestText, type ErrorBody } from '#contract';
 import type { Flags } from './flag.js';
 import { quoted, wrongValues, type Usage } from './parse.js';
 import type { Scanned } from './scan.js';
@@ -51,14 +51,10 @@ function refusal<F extends Flags>(usage: Usage<F>, { code, message }: CommanderE
       ]);
     const names = Object.values(usage.flags).map((one) => one.name);
     const near = nearest(name, names);
-    return errorBody(
-      'CMO_E_USAGE',
-      `cmo ${usage.name} has no flag ${name}${near === null ? '' : `; nearest: ${near}`}`,
-      {
-        details: [`saw: ${quotedWord}`, `allowed: ${names.join(' ')}`],
-        fix: `see \`cmo help ${usage.name}\``,
-      },
-    );
+    return errorBody('CMO_E_USAGE', `cmo ${usage.name} has no flag ${name}${nearestText(near)}`, {
+      details: [`saw: ${quotedWord}`, `allowed: ${names.join(' ')}`],
+      fix: `see \`cmo help ${usage.name}\``,
+    });
   }
   return errorBody('CMO_E_USAGE', message.replace(/^error: /, ''), { fix: `see \`cmo help ${usage.name}\`` });
 }

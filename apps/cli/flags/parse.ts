@@ -1,4 +1,4 @@
-import { errorBody, type ErrorBody } from '#contract';
+import { errorBody, nearestText, type ErrorBody } from '#contract';
 import type { Flags, Values } from './flag.js';
 import { scan } from './scan.js';
 
@@ -66,10 +66,7 @@ function looksLikeFlag<F extends Flags>({ flags }: Usage<F>, text: string): bool
 }
 
 export function wrongLines(wrong: readonly Wrong[]): string[] {
-  return wrong.map(
-    (one) =>
-      `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${one.nearest === null ? '' : `; nearest: ${one.nearest}`}`,
-  );
+  return wrong.map((one) => `${one.flag}: saw ${one.seen}; allowed: ${one.allowed}${nearestText(one.nearest)}`);
 }
 
 export function wrongValues(command: string, wrong: readonly Wrong[]): ErrorBody {
