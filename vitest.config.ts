@@ -31,7 +31,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Most tests run real processes against kills, clocks and a shared box: what fails for one moment gets two more
-    // tries. A test that needs them is a defect to mend, not to live with: vitest's report names it.
+    // tries. A test that needs them is a defect to fix, not to live with: vitest's report names it.
     retry: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -66,7 +66,9 @@ export async function referenceFiles() {
       'environment.md',
       page(
         'Environment',
-        ['`cmo config show --origin` says which of them count now. A variable that is set to nothing counts as unset.'],
+        [
+          '`cmo config show --origin` shows which of them are in effect. A variable that is set to nothing counts as unset.',
+        ],
         ['variable', 'what it says'],
         ENVIRONMENT,
       ),
@@ -118,7 +120,7 @@ function errorsPage(errors) {
     ...lines,
     WRITTEN,
     '',
-    ...tableOf(['code', 'message', 'exit', 'status', 'retry', 'to mend it'], rows),
+    ...tableOf(['code', 'message', 'exit', 'status', 'retry', 'fix'], rows),
     '',
   ].join('\n');
 }

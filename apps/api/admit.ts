@@ -66,7 +66,7 @@ export function admit(sent: DispatchRequest, facts: AdmissionFacts, config: Conf
       ok: false,
       error: errorBody('CMO_E_SCHEMA_FILE', 'no permitted lane takes this schema', {
         details: verdict.refused,
-        fix: 'mend what is named above',
+        fix: 'fix what is named above',
       }),
     };
   // A lane whose vendor would answer the schema with an error is kept out, and its sender is told.

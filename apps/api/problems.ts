@@ -40,7 +40,7 @@ export function unknownKey(path: string, key: string, allowed: readonly string[]
   return fromPolicy({ ...unknownWord('', key, allowed), field: 'unknown key' }, path);
 }
 
-/** All of them at once: whoever mends the first should not meet the second on the next try. */
+/** All of them at once: fixing the first must not reveal the second on the next try. */
 export function refusal(problems: readonly Problem[]): ErrorBody {
   const [first] = problems;
   if (!first) return errorBody('CMO_E_BUG', 'a refusal without a reason');

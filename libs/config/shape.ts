@@ -3,7 +3,7 @@ import { nearest } from '#contract';
 /** Keys and list positions from the root of the file, or the one name of a variable. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong, with what a person needs to mend it. `line` is null where no file line is known. */
+/** One thing that is wrong, with what a person needs to fix it. `line` is null where no file line is known. */
 export type Problem = { path: Path; seen: string; expected: string; nearest: string | null; line: number | null };
 
 export type JsonSchema = Record<string, unknown>;

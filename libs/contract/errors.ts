@@ -47,7 +47,7 @@ export const ERRORS = {
     exit: 2,
     http: 400,
     retry: 'after-fix',
-    fix: 'mend the keys named above; `cmo config check` lists them all',
+    fix: 'fix the keys named above; `cmo config check` lists every problem',
   },
   CMO_E_NOT_PERMITTED: {
     message: 'not allowed here',
@@ -145,7 +145,7 @@ export const ERRORS = {
     exit: 1,
     http: 500,
     retry: 'after-fix',
-    fix: '`cmo service status` says how it stands',
+    fix: '`cmo service status` shows what is wrong',
   },
   CMO_E_FAILED: {
     message: 'the agent failed',

@@ -31,7 +31,7 @@ test('a paused lane starts nothing: pinned work waits and says why, other work t
   expect((await box.show(pinned)).waiting).toMatchObject({ why: 'lane codex is paused: I need it' });
   expect(await said('status')).toMatch(/^paused .*I need it/m);
   expect(await said('doctor', '--only', 'daemon')).toMatch(
-    /^warn +daemon:held +paused lane codex, .*I need it.*\n +to mend it: `cmo resume codex`$/m,
+    /^warn +daemon:held +paused lane codex, .*I need it.*\n +fix: `cmo resume codex`$/m,
   );
 
   await said('resume', 'codex');
@@ -70,7 +70,7 @@ test('drain returns when nothing runs; the box stays drained over a restart, and
   await box.up();
   expect(await said('status')).toMatch(/^drained .*a new disk/m);
   expect(await said('doctor', '--only', 'daemon')).toMatch(
-    /^warn +daemon:held +drained .*\n +to mend it: `cmo resume --all`, typed on /m,
+    /^warn +daemon:held +drained .*\n +fix: `cmo resume --all`, typed on /m,
   );
   expect((await box.show(waiting)).waiting?.why).toContain('a new disk');
   expect(await state(waiting)).toBe('queued');

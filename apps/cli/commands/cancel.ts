@@ -37,7 +37,7 @@ export const cancel = command({
   notes: [
     'It waits up to 15 seconds for the end; exit 7 when an agent was asked but has not ended by then.',
     'One that has ended already stays as it ended: exit 0.',
-    'A selection means what has not ended, unless --state says otherwise. How many that are is shown, and asked, first.',
+    'A selection takes only what has not ended, unless --state says otherwise. It shows how many match and asks before it cancels them.',
   ],
   async run({ values, words }, context) {
     const picked = await pickedOf('cancel', values, words, context);
@@ -78,7 +78,7 @@ async function cancelMany(
       ? null
       : errorBody(
           'CMO_E_WAIT_TIMEOUT',
-          `${open.length} were asked, but have not ended within ${PATIENCE_MS / 1000} s`,
+          `${open.length} were asked to end, but have not within ${PATIENCE_MS / 1000} s`,
           { details: open.slice(0, 20), fix: 'they end as soon as the daemons of their nodes read the request' },
         );
   if (context.json && error) printJson(context, { schema: 'cmo.cancel/1', ok: false, data: done, error });
@@ -116,11 +116,11 @@ async function cancelOne(client: DaemonClient, id: string, context: Context): Pr
     else context.output.line(how === 'cancelled' ? `${id} cancelled` : `${id} had ended already: ${state}`);
     return 0;
   }
-  const error = errorBody('CMO_E_WAIT_TIMEOUT', `asked, but it has not ended within ${PATIENCE_MS / 1000} s`, {
+  const error = errorBody('CMO_E_WAIT_TIMEOUT', `asked to end, but it has not within ${PATIENCE_MS / 1000} s`, {
     details: [
       `its agent runs on ${home ?? 'a node that has not answered'}; it ends as soon as that node's daemon reads the request`,
     ],
-    fix: `\`cmo show ${id}\` says how it stands; is the daemon of that node up?`,
+    fix: `\`cmo show ${id}\` shows its state; is the daemon of that node up?`,
   });
   if (context.json) printJson(context, { schema: 'cmo.cancel/1', ok: false, data, error });
   context.output.note(errorText(error, context.paintNotes));

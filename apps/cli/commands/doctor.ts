@@ -16,7 +16,7 @@ const GROUPS = CHECKS.map(({ group }) => group);
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'will this work on this box, and what is missing',
+  summary: 'check that this box is set up, and say what is missing',
   words: { shown: '', min: 0, max: 0 },
   flags: { only: valued('--only', 'A,B', words(GROUPS), `only these: ${GROUPS.join(', ')}`), ...OUTPUT_FLAGS },
   output: 'human',
@@ -54,11 +54,11 @@ function rowText({ id, status, seen, fix }: Row, paint: Paint): string {
   return [
     `${word}  ${id.padEnd(16)} ${first}`,
     ...more.map((line) => `${' '.repeat(26)}${line}`),
-    ...(fix === null ? [] : [`${' '.repeat(26)}${paint.dim('to mend it:')} ${fix}`]),
+    ...(fix === null ? [] : [`${' '.repeat(26)}${paint.dim('fix:')} ${fix}`]),
   ].join('\n');
 }
 
 function closing(failed: number, warnings: number, { paint }: Context): string {
-  if (failed > 0) return paint.red(`${failed} to mend${warnings > 0 ? `, ${warnings} to look at` : ''}`);
+  if (failed > 0) return paint.red(`${failed} to fix${warnings > 0 ? `, ${warnings} to look at` : ''}`);
   return warnings > 0 ? paint.yellow(`it will work; ${warnings} to look at`) : paint.green('it will work');
 }

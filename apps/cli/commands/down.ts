@@ -13,7 +13,7 @@ export const down = command({
   output: 'human',
   schema: 'cmo.down/1',
   examples: ['cmo down', 'cmo down --kill'],
-  notes: ['Without --kill the agents that run go on; the next `cmo up` (or run, or submit) takes them up again.'],
+  notes: ['Without --kill running agents go on; the next `cmo up` (or run, or submit) adopts them.'],
   async run({ values }, context) {
     const kill = values.kill ?? false;
     let pid: number | null = null;

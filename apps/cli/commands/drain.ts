@@ -23,7 +23,7 @@ export const drain = command({
       '--timeout',
       'DUR',
       duration(0, YEAR_MS),
-      'leave after so long, exit 7; the box stays drained: 90, 15m, 8h',
+      'stop waiting after this long, exit 7; the box stays drained: 90, 15m, 8h',
     ),
     ...OUTPUT_FLAGS,
   },
@@ -31,7 +31,7 @@ export const drain = command({
   schema: 'cmo.drain/1',
   examples: ['cmo drain && sudo reboot', "cmo drain --reason 'a new disk' --timeout 1h"],
   notes: [
-    'What waits stays in the queue. The box stays drained over restarts, and whoever leaves this command leaves it drained: `cmo resume --all` takes it back.',
+    'What waits stays in the queue. The box stays drained across restarts, and also when you interrupt this command, until `cmo resume --all`.',
   ],
   async run({ values }, context) {
     await say(new DaemonClient(context.paths), 'drain', { reason: values.reason ?? 'cmo drain' });
@@ -61,10 +61,7 @@ export const drain = command({
 
 function done(context: Context, status: StatusData | null): number {
   if (context.json) printData(context, 'cmo.drain/1', { node: status?.node ?? null, running: 0 });
-  else
-    context.output.line(
-      'drained: nothing runs on this box and nothing will be started; `cmo resume --all` takes it back',
-    );
+  else context.output.line('drained: nothing runs on this box and nothing will be started until `cmo resume --all`');
   return 0;
 }
 
@@ -72,7 +69,7 @@ function leave(context: Context, running: number, code: number | null): number {
   const error = errorBody(
     code === null ? 'CMO_E_WAIT_TIMEOUT' : 'CMO_E_INTERRUPTED',
     `${running} still running; the box stays drained`,
-    { fix: '`cmo drain` waits again, `cmo resume --all` takes it back' },
+    { fix: '`cmo drain` waits again, `cmo resume --all` ends the drain' },
   );
   if (context.json) printJson(context, { schema: 'cmo.drain/1', ok: false, error });
   context.output.note(errorText(error, context.paintNotes));

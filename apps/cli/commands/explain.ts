@@ -16,8 +16,8 @@ export const explain = command({
   schema: 'cmo.explain/1',
   examples: ['cmo explain decision inputs.json', 'cmo explain failure < input.json'],
   notes: [
-    'Reads one input, or an array of them, and always prints the array of what cmo makes of each, as JSON.',
-    'It uses the defaults and what the input says; never your configuration, clock, zone, logins or Redis. A member that cannot be read gives {"error"} in its place, and exit 1.',
+    'Reads one input or an array of inputs, and always prints an array: what cmo makes of each, as JSON.',
+    'It uses the defaults and the input only, never your configuration, clock, time zone, logins or Redis. For an input that cannot be understood it prints {"error"} in its place, and exits 1.',
   ],
   async run({ words }, context) {
     const [typed = '', file = '-'] = words;
@@ -37,7 +37,7 @@ async function readInputs(file: string, context: Context): Promise<unknown[]> {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new CmoError(
-      errorBody('CMO_E_USAGE', `the inputs can't be read: ${file === '-' ? 'stdin' : file}`, {
+      errorBody('CMO_E_USAGE', `cannot read the inputs: ${file === '-' ? 'stdin' : file}`, {
         details: [(error as Error).message],
         fix: 'give it one JSON object, or an array of them',
       }),

@@ -7,14 +7,14 @@ import { printData } from '../output/json.js';
 
 export const gc = command({
   name: 'gc',
-  summary: 'remove what is kept no longer: records, receipts, run folders, texts',
+  summary: 'remove what is past its retention: records, receipts, run folders, texts',
   words: { shown: '', min: 0, max: 0 },
   flags: { dryRun: on('--dry-run', 'only say what would be removed'), ...OUTPUT_FLAGS },
   output: 'human',
   schema: 'cmo.gc/1',
   examples: ['cmo gc --dry-run', 'cmo gc'],
   notes: [
-    'The daemon does so every hour. How long and how many are kept is `retention` in the config file; nothing that lives is ever removed.',
+    'The daemon does this every hour. `retention` in the config file says how long, and how many, are kept; nothing that still runs or waits is ever removed.',
   ],
   async run({ values }, context) {
     const dryRun = values.dryRun ?? false;

@@ -25,7 +25,9 @@ export const guard = command({
   output: 'human',
   schema: 'cmo.guard/1',
   examples: ['cmo guard && ./nightly.sh', 'cmo guard --lane claude --below 50'],
-  notes: ['A lane whose use is not known is asked for first; if it stays unknown, that is no room.'],
+  notes: [
+    'When the use of a lane is not known, its vendor is asked first; if it stays unknown, that counts as no room.',
+  ],
   async run({ values }, context) {
     const asked = values.lane ?? null;
     let data = await limitsKnown(context);

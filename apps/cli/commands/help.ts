@@ -82,7 +82,7 @@ function overview(): string[] {
       ...table(COMMANDS.filter((one) => one.group === group).map(({ name, summary }) => [`  ${name}`, summary])),
       '',
     ]),
-    'cmo help COMMAND tells a command’s flags; cmo help exit-codes, cmo help environment',
+    'cmo help COMMAND shows its flags; see also cmo help exit-codes and cmo help environment',
   ];
 }
 
@@ -101,7 +101,7 @@ function commandHelp({ name, summary, words, flags, examples, notes, output }: C
     ...(output === 'json-in-pipes' ? ['Prints JSON when stdout is no terminal, text when it is.'] : []),
     ...(rows.some(([flag]) => flag?.includes(' ', 3))
       ? [
-          '--flag value and --flag=value are the same; a flag given twice is refused, unless it says that it may be repeated.',
+          '--flag value and --flag=value are the same; a flag given twice is refused, unless its help says that it may be repeated.',
         ]
       : []),
     ...(notes ?? []),
@@ -113,11 +113,11 @@ function commandHelp({ name, summary, words, flags, examples, notes, output }: C
 function exitCodes(): string[] {
   return table(EXIT_CODES).concat(
     '',
-    'Every error has a code; these are they:',
+    'Every error has one of these codes, with this exit code:',
     ...table(Object.entries(ERRORS).map(([code, { exit, message }]) => [`  ${code}`, String(exit), message])),
   );
 }
 
 function environment(): string[] {
-  return table(ENVIRONMENT).concat('', '`cmo config show --origin` says which of them count now.');
+  return table(ENVIRONMENT).concat('', '`cmo config show --origin` shows which of them are in effect.');
 }

@@ -8,18 +8,18 @@ import { limitsLine, limitsText } from '../output/limits-text.js';
 
 export const limits = command({
   name: 'limits',
-  summary: 'what is really left of each window',
+  summary: 'what is left of each window',
   words: { shown: '', min: 0, max: 0 },
   flags: {
     refresh: on('--refresh', 'ask the vendors now (starts the daemon)'),
-    line: on('--line', 'one line for a prompt or a status bar; reads a file and asks nobody'),
+    line: on('--line', 'one line for a prompt or a status bar; only reads a file'),
     ...OUTPUT_FLAGS,
   },
   output: 'json-in-pipes',
   schema: 'cmo.limits/1',
   examples: ['cmo limits', 'cmo limits --refresh', 'cmo limits --line'],
   notes: [
-    'Exit 3 when no lane is usable. Percents are the vendors’, with their source and age; what is not known is called unknown.',
+    'Exit 3 when no lane is usable. Percentages are the vendors’ own, with their source and age; what is not known is called unknown.',
   ],
   async run({ values }, context) {
     const now = context.now();
@@ -56,7 +56,7 @@ async function nothingRead(context: Context): Promise<LimitsData> {
     import('../plan/picture.js'),
   ]);
   context.output.note(
-    'no meter was ever read here, so every window is unknown; `cmo limits --refresh` asks the vendors',
+    'no meter has been read here yet, so every window is unknown; `cmo limits --refresh` asks the vendors',
   );
   return pictured(context, configOrRefusal(context), null).data;
 }

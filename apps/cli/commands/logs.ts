@@ -16,7 +16,7 @@ const PAUSE_MS = 500;
 
 export const logs = command({
   name: 'logs',
-  summary: 'what an agent does or did, event by event; or the daemon’s own log',
+  summary: 'what an agent does or did, event by event, or the daemon’s own log',
   words: { shown: 'ID', min: 0, max: 1 },
   flags: {
     follow: withLetter('-f', on('--follow', 'go on until the dispatch has ended')),
@@ -38,7 +38,7 @@ export const logs = command({
     'cmo logs --daemon -f',
   ],
   notes: [
-    'An agent’s output is kept as long as its run folder is, on the box where it ran.',
+    'An agent’s output is kept as long as its run folder, on the box where it ran.',
     'With -f and --json, each event is a line of JSON.',
   ],
   async run({ values, words }, context) {

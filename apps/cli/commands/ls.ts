@@ -24,10 +24,15 @@ export const ls = command({
     project: valued('--project', 'NAME', line('the name of a project'), 'only of this repository or folder'),
     node: valued('--node', 'NODE', line('the name of a node'), 'only of this box'),
     class: valued('--class', 'CLASS', word(CLASSES), `only these: ${CLASSES.join(', ')}`),
-    since: valued('--since', 'WHEN', past, 'submitted so long ago or later: 90, 15m, 8h, 2d, 2026-12-01T03:00'),
+    since: valued(
+      '--since',
+      'WHEN',
+      past,
+      'submitted since then, or within this long: 90, 15m, 8h, 2d, 2026-12-01T03:00',
+    ),
     needsLook: on('--needs-look', 'only what may have written files when it was cut off'),
     batches: on('--batches', 'the batches instead, each with its census'),
-    limit: valued('--limit', 'N', whole(1, 10_000), 'at most so many (default 20)'),
+    limit: valued('--limit', 'N', whole(1, 10_000), 'at most this many (default 20)'),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
@@ -103,7 +108,7 @@ async function batchesOf(limit: number, { paths }: Context): Promise<BatchesData
 }
 
 function listText(rows: readonly DispatchRow[], { paint, now }: Context): string[] {
-  if (rows.length === 0) return ['nothing is on record that fits'];
+  if (rows.length === 0) return ['nothing on record matches'];
   const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project', ''].map((cell) =>
     cell === '' ? '' : paint.dim(cell),
   );

@@ -12,7 +12,7 @@ export const pause = command({
   flags: {
     all: on('--all', 'every lane, on every box'),
     reason: valued('--reason', 'TEXT', reason, 'why; it is shown wherever work waits for it'),
-    until: valued('--until', 'WHEN', moment, 'take it back by itself then: 15m, 8h, 09:00, 2026-12-01T09:00'),
+    until: valued('--until', 'WHEN', moment, 'when it ends by itself: 15m, 8h, 09:00, 2026-12-01T09:00'),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
@@ -22,16 +22,16 @@ export const pause = command({
     "cmo pause --all --reason 'the repository is being moved'",
   ],
   notes: [
-    'What runs goes on; what waits moves to another lane where it may, and else waits.',
-    'It outlives the daemon and a reboot. `cmo resume LANE` or `cmo resume --all` takes it back.',
+    'What runs goes on; what waits moves to another lane if one is permitted, and otherwise waits.',
+    'It outlives the daemon and a reboot. `cmo resume LANE` or `cmo resume --all` ends it.',
   ],
   async run({ values, words }, context) {
     const [lane] = words;
     if ((lane === undefined) === (values.all === undefined))
-      throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help pause`' }));
+      throw new CmoError(errorBody('CMO_E_USAGE', 'name a lane, or give --all', { fix: 'see `cmo help pause`' }));
     if (values.reason === undefined)
       throw new CmoError(
-        errorBody('CMO_E_USAGE', 'say why, with --reason: whoever finds work waiting will want to know', {
+        errorBody('CMO_E_USAGE', 'say why, with --reason: people who find their work waiting will ask', {
           fix: 'see `cmo help pause`',
         }),
       );

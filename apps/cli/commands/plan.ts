@@ -22,7 +22,7 @@ export const plan = command({
     'cmo plan --batch tasks.jsonl',
   ],
   notes: [
-    'With --refresh the daemon is started and asks the vendors first.',
+    'With --refresh it starts the daemon, which asks the vendors first.',
     'Exit 3 when no lane is usable now; of a batch, when some of it would wait.',
     'It reads what the daemon last wrote of the meters, and says how old that is; older than an hour counts as unknown.',
   ],

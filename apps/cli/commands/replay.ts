@@ -28,7 +28,7 @@ export const replay = command({
   ],
   notes: [
     'A file holds receipts, plans, answers of `cmo show --json`, or decisions: one JSON value, or one a line.',
-    'Exit 0 when the same comes out, else 1 with the difference: with your configuration of now.',
+    'Decides with your present configuration. Exit 0 when the outcome is the same; else 1, with the difference.',
   ],
   async run({ words }, context) {
     const [what = ''] = words;

@@ -28,7 +28,7 @@ export const result = command({
     'cmo result --batch night --format dir --out answers',
     'cmo result --human d-01JE0000000000000000000000 > answer.md',
   ],
-  notes: ['The exit code is the one that `cmo run` would have had; 7 while it goes on.'],
+  notes: ['Exits as `cmo run` would have; 7 while it goes on.'],
   async run({ values, words }, context) {
     const handing = formatOf(values, context);
     if (values.batch !== undefined) {

@@ -6,7 +6,7 @@ import { on, OUTPUT_FLAGS } from '../flags/flag.js';
 
 export const resume = command({
   name: 'resume',
-  summary: 'take a pause back, or all of them and the drain of this box',
+  summary: 'end a pause, or all of them and the drain of this box',
   words: { shown: 'LANE', min: 0, max: 1 },
   flags: { all: on('--all', 'every pause, and the drain of this box'), ...OUTPUT_FLAGS },
   output: 'human',
@@ -15,7 +15,7 @@ export const resume = command({
   async run({ values, words }, context) {
     const [lane] = words;
     if ((lane === undefined) === (values.all === undefined))
-      throw new CmoError(errorBody('CMO_E_USAGE', 'say a lane, or --all', { fix: 'see `cmo help resume`' }));
+      throw new CmoError(errorBody('CMO_E_USAGE', 'name a lane, or give --all', { fix: 'see `cmo help resume`' }));
     printControl(
       context,
       await say(new DaemonClient(context.paths), 'resume', { lane: lane ?? null }),

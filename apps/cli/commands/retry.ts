@@ -17,7 +17,7 @@ export const retry = command({
       '--max-wait',
       'DUR',
       durationOrForever(NUMBERS.maxWaitMs.min, NUMBERS.maxWaitMs.max),
-      'wait so long for a window (default forever): 90, 15m, 8h, 2d',
+      'wait at most this long for a window (default forever): 90, 15m, 8h, 2d',
     ),
     ...OUTPUT_FLAGS,
   },
@@ -29,8 +29,8 @@ export const retry = command({
     'cmo retry --batch night --state failed,timed_out --yes && cmo wait --batch night',
   ],
   notes: [
-    'A selection means what ended without an answer and was not retried yet, unless --state says otherwise. How many that are is shown, and asked, first.',
-    'Each is decided anew, from the same task and environment; in its batch it takes the place of the one that it retries.',
+    'A selection takes only what ended without an answer and was not retried yet, unless --state says otherwise. It shows how many match and asks before it retries them.',
+    'Each is decided afresh, from the same task and environment, and replaces in its batch the one that it retries.',
   ],
   async run({ values, words }, context) {
     const picked = await pickedOf('retry', values, words, context);

@@ -25,10 +25,10 @@ export const run = command({
     'cmo run --role judge --independent-of codex --schema verdict.json --max-wait 8h < review.md',
   ],
   notes: [
-    'A dispatch file is DISPATCH, lines key: value (the flags’ names), TASK, and then the task; a flag wins over its key.',
-    'It defers (exit 3) when no lane is usable now; with --max-wait it waits for the window.',
-    'Ctrl-C cancels it. A closed terminal or SIGTERM does not: `cmo wait ID` takes it up again.',
-    'With --batch it waits for windows as long as it takes, prints a line for each as it ends, and exits 6 unless all succeeded.',
+    'A dispatch file is a line DISPATCH, lines `key: value` (named like the flags), a line TASK, then the task; a flag wins over its key.',
+    'It defers (exit 3) when no lane is usable now; with --max-wait it waits for a window.',
+    'Ctrl-C cancels it. A closed terminal or SIGTERM does not: `cmo wait ID` waits for it again.',
+    'With --batch it waits for windows as long as it takes, prints a line as each dispatch ends, and exits 6 unless all succeeded.',
   ],
   async run({ values }, context) {
     const config = configOrRefusal(context);

@@ -8,13 +8,13 @@ import { decisionTable, type TableRow } from '../selftest/decision-table.js';
 
 export const selftest = command({
   name: 'selftest',
-  summary: 'what your lanes and models make of typical work, and whether cmo itself is right; offline',
+  summary: 'where typical work would run with your lanes and models, and whether cmo itself works; offline',
   words: { shown: '', min: 0, max: 0 },
   flags: OUTPUT_FLAGS,
   output: 'human',
   schema: 'cmo.selftest/1',
   examples: ['cmo selftest'],
-  notes: ['The table is decided with every window at 20 %, with your configuration. Exit 1 when a check fails.'],
+  notes: ['The table assumes your configuration and every window at 20 %. Exit 1 when a check fails.'],
   async run(_input, context) {
     const rows = decisionTable(configOrRefusal(context));
     const checked = await checks();

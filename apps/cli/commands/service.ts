@@ -33,9 +33,9 @@ export const service = command({
   schema: 'cmo.service/1',
   examples: ['cmo service install --dry-run', 'cmo service install', 'cmo service status'],
   notes: [
-    'A unit of your own systemd; where that cannot be reached a line of cron, on macOS an agent of launchd. Agents go on when the daemon is stopped, restarted or crashes.',
-    'Installed again it is brought up to date: after an update that moved the program, and with the PATH of the shell you type it in.',
-    'It is given PATH and where things lie, no key and no password. It stays when nothing is to do; `cmo down` stops it until the next boot.',
+    'It is a unit of your own systemd; where that cannot be reached, a line in your crontab; on macOS, a launchd agent. Agents go on when the daemon is stopped, restarted or crashes.',
+    'Install it again to bring it up to date: after an update that moved the program, or to give it the PATH of your present shell.',
+    'It is given PATH and the folders, but no key and no password. It stays up when idle; `cmo down` stops it until the next boot.',
   ],
   async run({ values, words }, context) {
     const [typed = ''] = words;
@@ -77,7 +77,7 @@ async function done(did: ServiceData['did'], { dryRun, by }: Options, context: C
     case 'uninstall':
       return finish(
         uninstallPlan(box, running),
-        running ? ['the daemon that it ran has stopped; agents go on, and the next command starts a daemon'] : [],
+        running ? ['its daemon has stopped; agents go on, and the next command starts a daemon'] : [],
       );
     case 'status':
       return finish([], []);

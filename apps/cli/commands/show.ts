@@ -14,7 +14,7 @@ export const show = command({
   output: 'human',
   schema: 'cmo.show/1',
   examples: ['cmo show d-01JE0000000000000000000000'],
-  notes: ['Of the environment that the agent was given, only the names are kept on the record.'],
+  notes: ['Of the agent’s environment only the names are kept on the record, never the values.'],
   async run({ words }, context) {
     const [id = ''] = await idsOf(words, context);
     const outcome = await new DaemonClient(context.paths).call<ShowData>({

@@ -24,9 +24,7 @@ export const slots = command({
     'cmo slots --node laptop=2',
     'cmo slots --account codex=default',
   ],
-  notes: [
-    'A number counts until it is set to `default`, which is what the configuration says; 0 starts nothing. What runs goes on.',
-  ],
+  notes: ['A number stays until it is set to `default`, the configured value; 0 starts nothing. What runs goes on.'],
   async run({ values }, context) {
     const named = (of: SlotKind, said: readonly AtOnce[] | undefined): object[] =>
       (said ?? []).map(({ name, n }) => ({ of, name, atOnce: n }));
@@ -38,7 +36,7 @@ export const slots = command({
     ];
     const client = new DaemonClient(context.paths);
     const data = set.length === 0 ? await say(client, 'control') : await say(client, 'slots', { set });
-    printControl(context, data, 'nothing is set by hand: the configuration counts (`cmo config show`)');
+    printControl(context, data, 'nothing is set by hand; the configured numbers apply (`cmo config show`)');
     return 0;
   },
 });

@@ -29,7 +29,7 @@ export const submit = command({
   notes: [
     'It waits for a window as long as it takes, unless --max-wait bounds it.',
     '`cmo wait ID` waits for its end, `cmo result ID` prints its answer.',
-    'A line of a batch is an object: {"prompt": "…", "role": "research", "context-tokens": 9000}; the flags given here win over each. One wrong entry is named, and none is queued.',
+    'A line of a batch is an object: {"prompt": "…", "role": "research", "context-tokens": 9000}; flags given here win over it. If an entry is wrong it is named, and none is queued.',
   ],
   async run({ values }, context) {
     const config = configOrRefusal(context);

@@ -54,7 +54,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'resume',
     group: 'steer',
-    summary: 'take a pause back, or all of them and the drain of this box',
+    summary: 'end a pause, or all of them and the drain of this box',
     load: async () => widen((await import('./resume.js')).resume),
   },
   {
@@ -72,7 +72,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'limits',
     group: 'look',
-    summary: 'what is really left of each window',
+    summary: 'what is left of each window',
     load: async () => widen((await import('./limits.js')).limits),
   },
   {
@@ -102,7 +102,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'logs',
     group: 'look',
-    summary: 'what an agent does or did, event by event; or the daemon’s own log',
+    summary: 'what an agent does or did, event by event, or the daemon’s own log',
     load: async () => widen((await import('./logs.js')).logs),
   },
   {
@@ -114,7 +114,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'doctor',
     group: 'look',
-    summary: 'will this work on this box, and what is missing',
+    summary: 'check that this box is set up, and say what is missing',
     load: async () => widen((await import('./doctor.js')).doctor),
   },
   {
@@ -132,13 +132,13 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'selftest',
     group: 'look',
-    summary: 'what your lanes make of typical work, and whether cmo itself is right',
+    summary: 'where typical work would run, and whether cmo itself works; offline',
     load: async () => widen((await import('./selftest.js')).selftest),
   },
   {
     name: 'gc',
     group: 'set up',
-    summary: 'remove what is kept no longer: records, receipts, run folders, texts',
+    summary: 'remove what is past its retention: records, receipts, run folders, texts',
     load: async () => widen((await import('./gc.js')).gc),
   },
   {

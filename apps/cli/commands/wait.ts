@@ -17,7 +17,12 @@ export const wait = command({
   words: { shown: 'ID…', min: 0, max: 1000 },
   flags: {
     batch: valued('--batch', 'NAME', batchName, 'every dispatch of this batch'),
-    timeout: valued('--timeout', 'DUR', duration(0, YEAR_MS), 'leave after so long, exit 7; they go on: 90, 15m, 8h'),
+    timeout: valued(
+      '--timeout',
+      'DUR',
+      duration(0, YEAR_MS),
+      'stop waiting after this long, exit 7; they go on: 90, 15m, 8h',
+    ),
     ...FORMAT_FLAGS,
     ...OUTPUT_FLAGS,
   },
@@ -30,7 +35,7 @@ export const wait = command({
     'cmo wait --timeout 10m d-01JE0000000000000000000000',
   ],
   notes: [
-    'One prints its answer as `cmo run` does; several print a line each as they end, and exit 6 unless all succeeded.',
+    'For one it prints the answer as `cmo run` does; for several, a line as each ends, and it exits 6 unless all succeeded.',
     'Ctrl-C cancels what is waited for. A closed terminal or SIGTERM does not.',
   ],
   async run({ values, words }, context) {

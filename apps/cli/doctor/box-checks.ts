@@ -52,10 +52,10 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
     const shut = shutAbove(paths.state);
     rows.push(
       shut === null
-        ? ok('state', `${paths.state} will be made by the first run`)
+        ? ok('state', `${paths.state} will be created by the first run`)
         : fail(
             'state',
-            `${paths.state} can't be made: ${shut}`,
+            `cannot create ${paths.state}: ${shut}`,
             'make it a folder of yours with mode 0700, or set CMO_STATE_DIR',
           ),
     );
@@ -72,7 +72,7 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
   else rows.push(ok('state', paths.state));
   if (paths.sockets !== join(paths.state, 'sockets')) {
     const socketProblem = folderProblem(paths.sockets);
-    const told = `the state folder's path is too long for sockets; they lie in ${paths.sockets}`;
+    const told = `the state folder's path is too long for sockets, so they are in ${paths.sockets}`;
     rows.push(
       socketProblem === null || socketProblem === 'it does not exist'
         ? ok('state:sockets', told)
@@ -89,8 +89,8 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
     rows.push(
       warn(
         'state:broken',
-        `run folders that could not be read, set aside in ${broken}: ${aside}`,
-        `look at them, and remove them: else \`cmo gc\` does, when their time is over (retention.runs)`,
+        `unreadable run folders, set aside in ${broken}: ${aside}`,
+        `look at them, then remove them; otherwise \`cmo gc\` removes them when they are past retention.runs`,
       ),
     );
   const free = freeMb(paths.state);
@@ -99,12 +99,12 @@ function state(paths: Patient['context']['paths'], floorMb: number): Row[] {
     rows.push(
       fail(
         'state:disk',
-        `${left}; under ${floorMb} (disk.floorMb) nothing more is taken`,
+        `${left}; under ${floorMb} MB (disk.floorMb) no more tasks are taken`,
         'make room; `cmo gc --dry-run` says what cmo could remove',
       ),
     );
   else if (free !== null && free < floorMb + LOW_DISK_MB)
-    rows.push(warn('state:disk', left, `make room: under ${floorMb} MB (disk.floorMb) nothing more is taken`));
+    rows.push(warn('state:disk', left, `make room: under ${floorMb} MB (disk.floorMb) no more tasks are taken`));
   return rows;
 }
 
@@ -117,7 +117,7 @@ function shutAbove(path: string): string | null {
     accessSync(above, constants.W_OK | constants.X_OK);
     return null;
   } catch {
-    return `${above} may not be written`;
+    return `no permission to write in ${above}`;
   }
 }
 
@@ -138,15 +138,15 @@ function config({ loaded, config: effective, context }: Patient): Row[] {
       fail(
         'config',
         renderDiagnostics(loaded.diagnostics).join('\n'),
-        'mend what is listed; `cmo config schema` prints every key',
+        'fix what is listed; `cmo config schema` prints every key',
       ),
     ];
   const rows: Row[] = loaded.warnings.map((warning) =>
-    warn('config', problemText(warning), 'correct the name, or take it out'),
+    warn('config', problemText(warning), 'correct the name, or remove it'),
   );
   rows.push(
     ...laneProblems(effective).map((problem) =>
-      fail('config', problem, 'change it in the config file; no run is taken until then'),
+      fail('config', problem, 'change it in the config file; nothing runs until then'),
     ),
   );
   const holdsSecrets =
@@ -177,7 +177,7 @@ async function redis({ context, config: effective }: Patient): Promise<Row> {
   const told = await askProgram(program, ['--version'], childEnvironmentFor(context, null), VERSION_MS);
   const version = told.kind === 'told' ? /v=(\d+\.\d+\.\d+)/.exec(told.out)?.[1] : undefined;
   if (version === undefined)
-    return warn('redis', `${program} does not tell its version`, `try \`${program} --version\``);
+    return warn('redis', `${program} does not print its version`, `try \`${program} --version\``);
   return Number.parseInt(version, 10) >= 6
     ? ok('redis', `${program} ${version}`)
     : fail('redis', `${program} ${version} is too old; 6.2 or newer is needed`, 'install a newer redis-server');
@@ -221,7 +221,7 @@ async function daemonRows(context: Patient['context']): Promise<Row[]> {
         fail(
           'daemon',
           [error.body.message, ...(error.body.details ?? [])].join('; '),
-          `start that Redis, or read ${context.paths.logs}; work goes on by itself when it answers`,
+          `start that Redis, or read ${context.paths.logs}; work goes on by itself once it answers`,
         ),
       ];
     return [
@@ -234,7 +234,7 @@ async function daemonRows(context: Patient['context']): Promise<Row[]> {
   }
 }
 
-/** Why the last start came to nothing, if it did: errors that can't be told in a line send people here. */
+/** Why the last start failed, if it did: errors too long for one line send people here. */
 async function notRunning({ state, logs }: Patient['context']['paths']): Promise<Row> {
   const { readStartupError } = await import('#daemon/client');
   const failed = readStartupError(state)?.error;
@@ -242,12 +242,12 @@ async function notRunning({ state, logs }: Patient['context']['paths']): Promise
   const fix = failed.fix.includes('`cmo doctor`') ? `read ${join(logs, 'daemon.log')}` : failed.fix;
   return warn(
     'daemon',
-    `it does not run, and its last start came to nothing: ${[failed.message, ...(failed.details ?? [])].join('; ')}`,
+    `it does not run, and its last start failed: ${[failed.message, ...(failed.details ?? [])].join('; ')}`,
     `${fix}; \`cmo up\` tries again`,
   );
 }
 
-/** It answers, and yet no work comes forward. Daemons of before don't know the question. */
+/** It answers, and yet no work moves. Older daemons don't have this endpoint. */
 async function notReady({ paths }: Patient['context']): Promise<Row[]> {
   const ready = await new DaemonClient(paths, undefined, 0).call<HealthData>({
     method: 'GET',
@@ -260,7 +260,7 @@ async function notReady({ paths }: Patient['context']): Promise<Row[]> {
     fail(
       'daemon:ready',
       problem,
-      `\`cmo down\`, then \`cmo up\`: agents go on; the reason stands in ${join(paths.logs, 'daemon.log')}`,
+      `\`cmo down\`, then \`cmo up\`: agents go on; the reason is in ${join(paths.logs, 'daemon.log')}`,
     ),
   );
 }

@@ -43,7 +43,7 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
     return [
       lonely
         ? fail(id, `${seen}, nor is any other lane's program`, INSTALL[lane.kind])
-        : warn(id, `${seen}: everything goes to the other lanes`, INSTALL[lane.kind]),
+        : warn(id, `${seen}: all work goes to the other lanes`, INSTALL[lane.kind]),
     ];
   }
   const env = childEnvironmentFor(patient.context, lane);
@@ -62,7 +62,7 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
     lane.kind === 'claude' && isOlder(version, CLAUDE_WITH_WINDOWS)
       ? warn(
           id,
-          `${path} ${version} tells no quota numbers with its answers; ${CLAUDE_WITH_WINDOWS.join('.')} does`,
+          `${path} ${version} reports no quota numbers with its answers; ${CLAUDE_WITH_WINDOWS.join('.')} does`,
           'npm install -g @anthropic-ai/claude-code@latest (a bare name on Node 20 installs an old one)',
         )
       : ok(id, `${path} ${version}`),
@@ -72,7 +72,7 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
       warn(
         id,
         `${lane.command} is on PATH twice: ${[path, ...others].join(', ')}; the first is used`,
-        `name one by lanes.${lane.id}.command`,
+        `name one with lanes.${lane.id}.command`,
       ),
     );
   return rows;
@@ -81,7 +81,7 @@ async function program(lane: LaneConfig, patient: Patient): Promise<Row[]> {
 async function login(lane: LaneConfig, patient: Patient): Promise<Row[]> {
   const id = `login:${lane.id}`;
   const [path] = find(lane, patient);
-  if (path === undefined) return [skipped(id, 'no program to ask')];
+  if (path === undefined) return [skipped(id, 'its program is not installed')];
   const env = childEnvironmentFor(patient.context, lane);
   if (endpointOf(lane) !== null) return [skipped(id, `lanes.${lane.id}.env points it elsewhere`)];
   const told = await askProgram(path, lane.kind === 'claude' ? ['auth', 'status'] : ['login', 'status'], env, LOGIN_MS);
@@ -108,7 +108,7 @@ function claudeLogin(id: string, { exit, out }: Words): Row {
     return warn(
       id,
       `claude is logged in by ${method}: it bills an API account, not the subscription`,
-      'run `claude`, then /login, and take the subscription',
+      'run `claude`, then /login, and choose the subscription',
     );
   return ok(id, `logged in (${method}${plan})`);
 }
@@ -141,8 +141,8 @@ function endpoint(lane: LaneConfig): Row[] {
   if (found === null) return [];
   const id = `endpoint:${lane.id}`;
   if (found.error !== null)
-    return [fail(id, found.error, `take it out of lanes.${lane.id}.env, or set lanes.${lane.id}.allowEndpoint`)];
-  return [warn(id, `it talks to ${found.host}, by lanes.${lane.id}.env, not to the subscription`, null)];
+    return [fail(id, found.error, `remove it from lanes.${lane.id}.env, or set lanes.${lane.id}.allowEndpoint`)];
+  return [warn(id, `lanes.${lane.id}.env makes it talk to ${found.host}, not to the subscription`, null)];
 }
 
 function isOlder(version: string, than: readonly [number, number, number]): boolean {

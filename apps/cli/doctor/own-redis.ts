@@ -12,13 +12,13 @@ export async function ownRedis(url: string): Promise<Row> {
   const where = parseRedisAddress(url)?.where;
   const shown = shownRedisAddress(url);
   const unreachable = (why: string): Row =>
-    fail('redis', `your own, at ${shown}: ${why}`, 'start it, or mend redisUrl (CMO_REDIS_URL)');
-  if (where === undefined) return unreachable('that is no address');
+    fail('redis', `your own, at ${shown}: ${why}`, 'start it, or fix redisUrl (CMO_REDIS_URL)');
+  if (where === undefined) return unreachable('that is not an address');
   const answers = await Promise.all(doorsOf(where).map(knock));
   const refused = answers.flatMap((answer) => answer ?? []);
   return refused.length === answers.length
     ? unreachable([...new Set(refused)].join('; '))
-    : ok('redis', `your own, at ${shown}: it takes connections`);
+    : ok('redis', `your own, at ${shown}: it accepts connections`);
 }
 
 type Door = { path: string } | { host: string; port: number };

@@ -32,7 +32,7 @@ function claude(lane: LaneConfig, { context }: Patient): Row[] {
     const text = read(file);
     return text === null ? [] : claudeFile(id, file, text);
   });
-  return rows.length > 0 ? rows : [ok(id, 'nothing in its settings leads elsewhere')];
+  return rows.length > 0 ? rows : [ok(id, 'its settings change neither account nor endpoint')];
 }
 
 function claudeFile(id: string, file: string, text: string): Row[] {
@@ -40,7 +40,7 @@ function claudeFile(id: string, file: string, text: string): Row[] {
   try {
     settings = JSON.parse(text);
   } catch {
-    return [warn(id, `${file} is not JSON`, 'mend it: claude may ignore it, or not start')];
+    return [warn(id, `${file} is not JSON`, 'fix it: claude may ignore it, or not start')];
   }
   if (typeof settings !== 'object' || settings === null) return [];
   const { env, apiKeyHelper } = settings as { env?: unknown; apiKeyHelper?: unknown };
@@ -51,7 +51,7 @@ function claudeFile(id: string, file: string, text: string): Row[] {
       warn(
         id,
         `${file} sets apiKeyHelper: claude would bill that key, and cmo refuses such a run`,
-        'take it out of that file',
+        'remove it from that file',
       ),
     );
   if (names.length > 0)
@@ -59,7 +59,7 @@ function claudeFile(id: string, file: string, text: string): Row[] {
       warn(
         id,
         `${file} sets ${names.join(', ')}: claude would bill another account or talk to another endpoint`,
-        'take it out of that file',
+        'remove it from that file',
       ),
     );
   return rows;
@@ -89,7 +89,7 @@ function codex(lane: LaneConfig, { context }: Patient): Row[] {
           'look at these lines',
         ),
       ]
-    : [ok(id, 'nothing in its settings leads elsewhere')];
+    : [ok(id, 'its settings change neither account nor endpoint')];
 }
 
 function read(file: string): string | null {

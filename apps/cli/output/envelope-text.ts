@@ -36,8 +36,7 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
   if (envelope.resumeAfter) lines.push(`  a window opens at ${momentText(envelope.resumeAfter, now)}`);
   if (envelope.needsLook) lines.push(`  ${paint.yellow('it may have written files: look before it runs again')}`);
   if (envelope.partial) lines.push(`  what it had said so far: \`cmo show ${envelope.dispatchId}\``);
-  if (error.fix !== '')
-    lines.push(`  ${paint.dim('to mend it:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
+  if (error.fix !== '') lines.push(`  ${paint.dim('fix:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
   return lines;
 }
 

@@ -32,10 +32,7 @@ function stateText(service: ServiceState, paint: Paint): string[] {
   const { problems } = service;
   return [
     ...(service.kind === null ? [] : installedText(service, paint)),
-    ...problems.flatMap(({ what, fix }) => [
-      paint.yellow(`         ${what}`),
-      `         ${paint.dim('to mend it:')} ${fix}`,
-    ]),
+    ...problems.flatMap(({ what, fix }) => [paint.yellow(`         ${what}`), `         ${paint.dim('fix:')} ${fix}`]),
     ...(problems.length === 0 ? [paint.green('queued work goes on after a reboot')] : []),
   ];
 }

@@ -12,7 +12,7 @@ export function lanesWithout(schema: unknown, pin: string | undefined, config: C
     throw new CmoError(
       errorBody('CMO_E_SCHEMA_FILE', 'no permitted lane takes this schema', {
         details: refused,
-        fix: 'mend what is named above',
+        fix: 'fix what is named above',
       }),
     );
   return refusedBy.length === 0 ? {} : { schemaRefusedBy: refusedBy };

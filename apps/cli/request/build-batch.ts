@@ -92,7 +92,7 @@ function refusalOf(errors: readonly ErrorBody[], entries: readonly BatchEntry[],
   const message = `${errors.length} of ${entries.length} entries ${errors.length === 1 ? 'is' : 'are'} wrong; none was taken`;
   return errorBody(codes.size === 1 && first ? first.code : 'CMO_E_USAGE', message, {
     details: shown,
-    fix: `mend what is named above; see \`cmo help ${command}\``,
+    fix: `fix what is named above; see \`cmo help ${command}\``,
   });
 }
 

@@ -16,7 +16,7 @@ export async function checkForeignRedis(url: string): Promise<ForeignRedis> {
       details: [why],
       fix: /certificate/i.test(why)
         ? 'name the file of its authority: rediss://…?ca=/path/ca.pem'
-        : 'start it, or mend redisUrl (CMO_REDIS_URL)',
+        : 'start it, or fix redisUrl (CMO_REDIS_URL)',
     }),
   });
   let redis: Redis;

@@ -9,7 +9,7 @@ import { AHEAD_MS } from './token-repair.js';
  *    │                                                                  ├──answered, file as before──▶ unrenewed (starts go on)
  *    └──the file changes────────────────────────────────────────────────┴──failed, or could not run──▶ lapsed
  *   lapsed: starts wait, or their work goes elsewhere; tried again after 1, 2, 4 … 30 minutes, or when the file changes.
- *   A file without a token is lapsed at once: no turn could mend it.
+ *   A file without a token is lapsed at once: no turn could repair it.
  */
 export type Standing =
   | { kind: 'fine' }

@@ -191,7 +191,7 @@ export const FAILURE_TEXTS: readonly FailureText[] = [
     ),
   },
 
-  // Ours to mend: the same call fails the same way.
+  // Ours to fix: the same call fails the same way.
   {
     class: 'deterministic',
     pattern: text(

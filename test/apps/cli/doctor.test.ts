@@ -58,12 +58,12 @@ test('for people each row has its word, and what to type', async () => {
   const { code, stdout } = await box.cmo(['doctor', '--only', 'cli,login'], { env: { PATH: '/nowhere' } });
   expect(code).toBe(1);
   expect(stdout).toBe(`fail     cli:codex        codex is not on PATH, nor is any other lane's program
-                          to mend it: npm install -g @openai/codex, then \`codex\` once to log in
+                          fix: npm install -g @openai/codex, then \`codex\` once to log in
 fail     cli:claude       claude is not on PATH, nor is any other lane's program
-                          to mend it: npm install -g @anthropic-ai/claude-code@latest, then \`claude\` once to log in
-skipped  login:codex      no program to ask
-skipped  login:claude     no program to ask
-2 to mend
+                          fix: npm install -g @anthropic-ai/claude-code@latest, then \`claude\` once to log in
+skipped  login:codex      its program is not installed
+skipped  login:claude     its program is not installed
+2 to fix
 `);
 });
 
@@ -131,7 +131,7 @@ test('a state folder that could not be made is no promise', async () => {
   const { code, rows } = await doctor(box, 'state', { CMO_STATE_DIR: join(box.folder, 'a-file', 'a', 'state') });
   expect([code, rows[0]]).toMatchObject([
     1,
-    { status: 'fail', seen: expect.stringMatching(/can't be (made|read)/) as string },
+    { status: 'fail', seen: expect.stringMatching(/cannot create|can't be read/) as string },
   ]);
 });
 
@@ -157,7 +157,7 @@ test('a claude without quota numbers, and a program that is there twice, are war
   const { rows } = await doctor(box, 'cli', { PATH: `${folder}:${STAND_INS}:/usr/bin:/bin` });
   expect(rows).toMatchObject([
     { id: 'cli:codex', status: 'ok' },
-    { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('2.1.197 tells no quota numbers') as string },
+    { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('2.1.197 reports no quota numbers') as string },
     { id: 'cli:claude', status: 'warn', seen: expect.stringContaining('on PATH twice') as string },
   ]);
 });
@@ -245,7 +245,7 @@ test('a disk under the floor fails, since nothing more would be taken', async ()
       {
         id: 'state:disk',
         status: 'fail',
-        seen: expect.stringContaining('under 10000000 (disk.floorMb) nothing more is taken') as string,
+        seen: expect.stringContaining('under 10000000 MB (disk.floorMb) no more tasks are taken') as string,
       },
     ],
   });

@@ -68,7 +68,7 @@ d-01JE0000000000000000000003  succeeded  2020-01-02 03:04  1m 12s  codex  gpt-5.
 
 test('asking a box that never ran anything starts nothing on it', async () => {
   const box = await freshBox();
-  expect(await box.cmo(['ls'])).toMatchObject({ code: 0, stdout: 'nothing is on record that fits\n' });
+  expect(await box.cmo(['ls'])).toMatchObject({ code: 0, stdout: 'nothing on record matches\n' });
   expect(JSON.parse((await box.cmo(['ls', '--json'])).stdout)).toEqual({
     schema: 'cmo.dispatches/1',
     ok: true,

@@ -93,7 +93,7 @@ describe('a login', () => {
     expect(verdictOf(login(60 * MINUTE, 's2'), fine, 's1', NOW)).toEqual({ do: 'start' });
   });
 
-  test('without a token shuts the lane at once: no turn could mend it', () => {
+  test('without a token shuts the lane at once: no turn could repair it', () => {
     expect(verdictOf({ kind: 'blank', path: '/l', stamp: 's' }, fine, null, NOW)).toMatchObject({ do: 'shut' });
   });
 
