@@ -1,10 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { parseAttemptId, type CancelData, type Envelope, type ErrorBody } from '#contract';
 import type { Context } from '../command.js';
 import { progress, watches } from '../output/progress.js';
 import { listenForSignals, type Leaving } from '../signals.js';
 import type { DaemonClient } from './daemon.js';
 import { follow, type Followed } from './follow.js';
-import { pooled } from './pooled.js';
+import { pooled, WIDTH } from './pooled.js';
 
 /**
  * Attends to dispatches on behalf of a person or a script:
@@ -53,9 +54,10 @@ export async function attend(
   const { output, env } = context;
   const mark = env['CMO_ATTEMPT'];
   const attempt = mark !== undefined && parseAttemptId(mark) ? mark : undefined;
-  const line = progress(context);
   const leaving = new AbortController();
   const { signal } = leaving;
+  // One for each question under way: from the eleventh on, Node would warn a person of a leak.
+  setMaxListeners(WIDTH + 1, signal);
   let why: Leaving | 'SIGINT' | null = null;
   let interrupted = false;
   const leave = (reason: Leaving | 'SIGINT'): void => {
@@ -64,6 +66,7 @@ export async function attend(
   };
 
   let ids = asked;
+  const line = progress(context, () => ids);
   const submitted: Promise<Submitted> = submit?.() ?? Promise.resolve({ ok: true, ids });
   const stop = listenForSignals({
     onInterrupt() {
@@ -98,10 +101,9 @@ export async function attend(
         pollMs,
         signal,
         ...(attempt && { attempt }),
-        onNews: (envelope) => ids.length === 1 && line.news(envelope),
+        onNews: (envelope) => line.news(envelope),
       });
-      line.clear();
-      if (one.kind === 'ended') onEnd?.(one.envelope);
+      if (one.kind === 'ended') line.ended(one.envelope, () => onEnd?.(one.envelope));
       return one;
     });
     return settle(followed, interrupted, why);

@@ -1,5 +1,5 @@
 /** Questions under way at once: each is a connection, and a process may have a thousand of them at most. */
-const WIDTH = 32;
+export const WIDTH = 32;
 
 /** The answers in the order of the questions. */
 export async function pooled<Q, A>(questions: readonly Q[], ask: (question: Q) => Promise<A>): Promise<A[]> {

@@ -46,6 +46,32 @@ test.skipIf(!hasTerminal)(
   },
 );
 
+test.skipIf(!hasTerminal)(
+  'at a terminal a wait for many tells how far they are, and Node warns of nothing',
+  async () => {
+    const box = await freshBox();
+    const ids = Array.from({ length: 12 }, (_, i) => `d-01JE00000000000000000000${10 + i}`);
+    const asked = new Map<string, number>();
+    const why = 'codex refused work (usage_limit), and so did every other lane that it could go to';
+    const daemon = await fakeDaemon(
+      box.state,
+      oneDispatch((id, { query }) => {
+        asked.set(id, (asked.get(id) ?? 0) + 1);
+        // As the daemon does, an answer is kept back until there is news: all of them are under way at once.
+        if ((asked.get(id) ?? 0) > 1 && query.has('wait'))
+          return new Promise((r) => setTimeout(() => r(succeeded(id)), 300));
+        return envelope(id, { state: 'queued', waiting: { for: 'quota', why, until: null }, batch: 'night' });
+      }),
+    );
+    const { code, stdout } = await onTerminal(box, `wait ${ids.join(' ')}`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/batch night: 0 of 12 ended · waiting-quota: codex refused work .*… · 12s/);
+    expect(stdout).toContain('12 dispatches: 12 succeeded, 0 not');
+    expect(stdout).not.toContain('Warning');
+    await daemon.close();
+  },
+);
+
 test.skipIf(!hasTerminal)('in CI, and with NO_COLOR, nothing moves and nothing is coloured', async () => {
   const box = await freshBox();
   let asked = 0;
