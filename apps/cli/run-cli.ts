@@ -116,7 +116,7 @@ async function guarded(command: Command, run: () => Promise<number>, context: Co
 
 /** On stderr for a person always, on stdout as JSON for the program that asked. */
 function refuse(context: Context, schema: string, error: ErrorBody): number {
-  context.output.note(errorText(error, context.paintNotes));
+  context.output.note(errorText(error, context.paintNotes, context.now()));
   if (context.json) printError(context, schema, error);
   return exitOfError(error);
 }

@@ -47,7 +47,10 @@ function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cau
     resetsAt: null,
   };
   const blockedBy = Object.hasOwn(facts, lane) ? facts[lane]?.blockedBy : undefined;
-  const words = `${lane}: ${state}${state !== 'missing' && blockedBy !== undefined ? ` (closed: ${blockedBy})` : ''}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
+  // A person who reads `exhausted` looks for a full window; what a pause, a login or a refusal shut is called by that.
+  const shut = state === 'missing' || blockedBy === undefined || blockedBy === 'limit' ? state : blockedBy;
+  const standing = shut === state || shut === 'paused' ? shut : `closed (${shut})`;
+  const words = `${lane}: ${standing}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
   const brief = `${lane} ${state === 'missing' ? state : (blockedBy ?? state)}`;
   if (state === 'missing') return { cause: 'missing', words, brief };
   return {

@@ -87,7 +87,7 @@ async function cancelMany(
     context.output.line(
       `${done.cancelled} cancelled${done.alreadyEnded > 0 ? `, ${done.alreadyEnded} had ended already` : ''}, of ${matchedText(data)}`,
     );
-  if (error) context.output.note(errorText(error, context.paintNotes));
+  if (error) context.output.note(errorText(error, context.paintNotes, context.now()));
   return error ? ERRORS[error.code].exit : 0;
 }
 
@@ -123,7 +123,7 @@ async function cancelOne(client: DaemonClient, id: string, context: Context): Pr
     fix: `\`cmo show ${id}\` shows its state; is the daemon of that node up?`,
   });
   if (context.json) printJson(context, { schema: 'cmo.cancel/1', ok: false, data, error });
-  context.output.note(errorText(error, context.paintNotes));
+  context.output.note(errorText(error, context.paintNotes, context.now()));
   return ERRORS[error.code].exit;
 }
 

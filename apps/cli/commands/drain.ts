@@ -72,6 +72,6 @@ function leave(context: Context, running: number, code: number | null): number {
     { fix: '`cmo drain` waits again, `cmo resume --all` ends the drain' },
   );
   if (context.json) printJson(context, { schema: 'cmo.drain/1', ok: false, error });
-  context.output.note(errorText(error, context.paintNotes));
+  context.output.note(errorText(error, context.paintNotes, context.now()));
   return code ?? ERRORS.CMO_E_WAIT_TIMEOUT.exit;
 }

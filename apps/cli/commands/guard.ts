@@ -7,6 +7,8 @@ import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { oneOf } from '../flags/one-of.js';
 import { line, whole } from '../flags/readers.js';
 import { printData } from '../output/json.js';
+import { laneWord } from '../output/lane-word.js';
+import { momentText } from '../output/time-text.js';
 
 export const guard = command({
   name: 'guard',
@@ -35,12 +37,28 @@ export const guard = command({
       data = await limitsAsked(context);
     const found = judge(data, asked, values.below, context.now());
     if (context.json) printData(context, 'cmo.guard/1', found);
-    else context.output.note(found.why);
+    else context.output.note([found.why, ...wayOut(found, context.now())].join('; '));
     return found.safe ? 0 : 3;
   },
 });
 
-type Judged = { safe: boolean; lane: string | null; percent: number | null; below: number; why: string };
+type Judged = {
+  safe: boolean;
+  lane: string | null;
+  percent: number | null;
+  below: number;
+  why: string;
+  /** ISO: when the first of the shut lanes opens; null: it is open, or nothing says when. */
+  opensAt: string | null;
+  paused: string[];
+};
+
+function wayOut({ opensAt, paused }: Judged, now: number): string[] {
+  return [
+    ...(opensAt === null ? [] : [`the first opens at ${momentText(opensAt, now)}`]),
+    ...paused.map((lane) => `\`cmo resume ${lane}\` (or --all) takes the pause back`),
+  ];
+}
 
 /** The emptiest lane that takes work; `percent` null: none of them is known. */
 function judge(data: LimitsData, asked: string | null, limit: number | undefined, now: number): Judged {
@@ -49,7 +67,7 @@ function judge(data: LimitsData, asked: string | null, limit: number | undefined
   if (asked !== null) oneOf(Object.keys(facts), asked, { command: 'guard', place: '--lane' });
   const lanes = Object.entries(facts)
     .filter(([id]) => asked === null || id === asked)
-    .map(([id, one]) => ({ id, state: laneState(one, '', data.pressure).state, percent: percentOf(one, '') }));
+    .map(([id, one]) => ({ id, one, ...laneState(one, '', data.pressure), percent: percentOf(one, '') }));
   const open = lanes.filter(({ state }) => state !== 'exhausted' && state !== 'missing');
   const known = open
     .flatMap(({ id, percent }) => (percent === null ? [] : [{ id, percent }]))
@@ -63,12 +81,26 @@ function judge(data: LimitsData, asked: string | null, limit: number | undefined
       percent,
       below,
       why: `${best.id} is at ${percent}%, ${percent < below ? 'below' : 'not below'} ${below}%`,
+      opensAt: null,
+      paused: [],
     };
   }
   const why =
     open.length > 0
       ? `what is left on ${open.map(({ id }) => id).join(', ')} is not known`
-      : `no lane takes work: ${lanes.map(({ id, state }) => `${id} ${state}`).join(', ')}`;
+      : `no lane takes work: ${lanes.map(({ id, one, state }) => `${id} ${laneWord(state, one, data.pressure.exhausted)}`).join(', ')}`;
+  const opens = open.length > 0 ? [] : lanes.flatMap(({ resetsAt }) => resetsAt ?? []);
+  const paused = lanes
+    .filter(({ one, state }) => state === 'exhausted' && one.blockedBy === 'paused')
+    .map(({ id }) => id);
   // Nothing to ask for when every lane is shut.
-  return { safe: false, lane: null, percent: open.length > 0 ? null : 100, below, why };
+  return {
+    safe: false,
+    lane: null,
+    percent: open.length > 0 ? null : 100,
+    below,
+    why,
+    opensAt: opens.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
+    paused,
+  };
 }

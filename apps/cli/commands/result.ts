@@ -54,7 +54,7 @@ export const result = command({
       fix: `\`cmo wait ${envelope.dispatchId}\``,
     });
     if (context.json) printJson(context, { ...envelope, error });
-    context.output.note(errorText(error, context.paintNotes));
+    context.output.note(errorText(error, context.paintNotes, context.now()));
     return ERRORS[error.code].exit;
   },
 });

@@ -1,7 +1,7 @@
 import type { Envelope } from '#contract';
 import { paintState, type Paint } from './paint.js';
 import { clip } from './table.js';
-import { durationText, momentText } from './time-text.js';
+import { byTheClock, durationText, momentText } from './time-text.js';
 
 /** `claude sonnet effort=medium (tier balanced)`; what is not known yet is left out. */
 export function laneText({ lane, model, effort, tier }: Pick<Envelope, 'lane' | 'model' | 'effort' | 'tier'>): string {
@@ -28,7 +28,7 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
   if (envelope.ok || !envelope.error) return [];
   const { error } = envelope;
   const lines = [`${paint.red(error.message)} ${paint.dim(`[${error.code}]`)}`];
-  for (const detail of error.details ?? []) lines.push(`  ${detail}`);
+  for (const detail of error.details ?? []) lines.push(`  ${byTheClock(detail, now)}`);
   for (const attempt of envelope.attempts)
     lines.push(
       `  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}: ${attempt.class ?? attempt.outcome}${attempt.words ? `: ${clip(attempt.words, 160)}` : ''}`,

@@ -2,6 +2,7 @@ import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Over
 import { laneState } from '#policy/bands';
 import { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from '#policy/limits-facts';
 import { meterAge } from '#probes/freshness';
+import { paintLane } from './lane-word.js';
 import { bandPaint, paintBand, type Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
@@ -78,14 +79,13 @@ function accountText(view: AccountView, data: LimitsData, paint: Paint, now: num
   ];
 }
 
-/** The band; `closed` where no window is full and something else keeps work out. */
+/** The band; `closed` or `paused` where no window is full and something else keeps work out. What it is stands behind. */
 function stateWord({ band, facts }: AccountView, { exhausted }: LimitsData['pressure'], paint: Paint): string {
-  return band === 'exhausted' && facts.hardBlocked === true && (facts.worstPercent ?? 0) < exhausted
-    ? paint.red('closed')
-    : paintBand(band, paint);
+  const { blockedBy: by, ...rest } = facts;
+  return paintLane(band, by === 'paused' ? facts : rest, exhausted, paint);
 }
 
-function headWords({ meter, age }: AccountView, paint: Paint, now: number): string {
+function headWords({ meter, age, facts: { blockedBy } }: AccountView, paint: Paint, now: number): string {
   const parts: string[] = [];
   const { reading, lanes, inFlight, closed, paused } = meter;
   if (reading && age.ageMs !== null)
@@ -99,7 +99,7 @@ function headWords({ meter, age }: AccountView, paint: Paint, now: number): stri
     if (!installed) parts.push(paint.red(`${command} is not on PATH`));
     if (endpoint !== null) parts.push(paint.yellow(`${lanes.length > 1 ? `${id} ` : ''}endpoint ${endpoint}`));
   }
-  if (paused) parts.push(paint.yellow('paused'));
+  if (paused && blockedBy !== 'paused') parts.push(paint.yellow('paused'));
   if (closed && Date.parse(closed.until) > now)
     parts.push(
       paint.red(
@@ -201,10 +201,10 @@ export function limitsLine(data: LimitsData, paint: Paint, now: number): string 
     const full = windows
       .filter(({ scope, effective }) => scope !== null && effective >= data.pressure.critical)
       .map(({ scope, effective }) => `, ${scope ?? ''} ${number(effective)}%`);
-    if (band === 'unknown' || band === 'missing' || first === undefined)
-      return `${meter.account} ${paintBand(band, paint)}${trouble && meter.dark ? ` (${meter.dark.reason})` : ''}`;
-    const opens = band === 'exhausted' ? (facts.nextResetAt ?? null) : first.resetsAt;
+    const opens = band === 'exhausted' ? (facts.nextResetAt ?? null) : (first?.resetsAt ?? null);
     const ahead = opens === null ? '' : ` ${durationText(Date.parse(opens) - now)}`;
+    if (band === 'unknown' || band === 'missing' || first === undefined)
+      return `${meter.account} ${stateWord(view, data.pressure, paint)}${band === 'exhausted' ? ahead : trouble && meter.dark ? ` (${meter.dark.reason})` : ''}`;
     const name = windowName(first);
     return `${meter.account} ${number(first.effective)}% ${name} ${stateWord(view, data.pressure, paint)}${ahead}${full.join('')}${trouble ? ` (${durationText(read.ageMs ?? 0)} old)` : ''}`;
   });

@@ -1,4 +1,5 @@
 import { errorBody, type Chosen, type Config, type Decision, type PlanEnvelope, type TierModel } from '#contract';
+import { deferral } from '#policy/deferral';
 import type { Picture } from '../plan/picture.js';
 import type { Plan } from '../plan/plan-one.js';
 
@@ -60,9 +61,8 @@ function laneOf(id: string, { model, effort }: TierModel | Chosen, config: Confi
   };
 }
 
+/** The words of a `run` that defers; exit 3 all the same where it would be a login that is missing. */
 function deferredError(decision: Exclude<Decision, Chosen>): ReturnType<typeof errorBody> {
-  const details = Object.entries(decision.laneStates).map(
-    ([lane, { state, resetsAt }]) => `${lane}: ${state}${resetsAt === null ? '' : ` until ${resetsAt}`}`,
-  );
-  return errorBody('CMO_E_DEFERRED', undefined, { details, retryAfter: decision.resumeAfter });
+  const { details = [], fix } = deferral(decision);
+  return errorBody('CMO_E_DEFERRED', undefined, { details, fix, retryAfter: decision.resumeAfter });
 }

@@ -1,8 +1,10 @@
 import type { Config } from '#contract';
+import { deferral } from '#policy/deferral';
 import type { Picture } from '../plan/picture.js';
 import type { Plan } from '../plan/plan-one.js';
 import { independenceText } from './envelope-text.js';
-import { paintBand, type Paint } from './paint.js';
+import { paintLane } from './lane-word.js';
+import type { Paint } from './paint.js';
 import { durationText, momentText } from './time-text.js';
 
 export function planText(
@@ -36,13 +38,14 @@ export function planText(
       decision.resumeAfter === null
         ? 'when a lane opens is not known'
         : `resume after ${momentText(decision.resumeAfter, now)}`,
+      `${paint.dim('to mend it:')} ${deferral(decision).fix}`,
     );
   }
   lines.push(`why: ${decision.reason}`);
   if (decision.notes.length > 0) lines.push('notes:', ...decision.notes.map((note) => `  - ${note}`));
   for (const { lane, state, percent, resetsAt, score } of decision.candidates) {
     lines.push(
-      `  ${lane}: ${paintBand(state, paint)}${percent === null ? '' : ` ${Number(percent.toFixed(1))}%`}${resetsAt === null ? '' : `, resets ${momentText(resetsAt, now)}`}, score ${Number(score.toFixed(1))}`,
+      `  ${lane}: ${paintLane(state, decision.facts[lane], config.pressure.exhausted, paint)}${percent === null ? '' : ` ${Number(percent.toFixed(1))}%`}${resetsAt === null ? '' : `, ${state === 'exhausted' ? 'opens' : 'resets'} ${momentText(resetsAt, now)}`}, score ${Number(score.toFixed(1))}`,
     );
   }
   lines.push(agesText(picture, paint));

@@ -39,7 +39,7 @@ export async function printAttended(
         printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
       else if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
       else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
-      context.output.note(errorText(error, context.paintNotes));
+      context.output.note(errorText(error, context.paintNotes, context.now()));
       return ERRORS.CMO_E_WAIT_TIMEOUT.exit;
     }
     case 'lost':
@@ -107,6 +107,6 @@ function sayError(context: Context, ids: readonly string[] | null, error: ErrorB
       ...(ids?.length === 1 && { dispatchId: ids[0] }),
       error,
     });
-  context.output.note(errorText(error, context.paintNotes));
+  context.output.note(errorText(error, context.paintNotes, context.now()));
   return ERRORS[error.code].exit;
 }

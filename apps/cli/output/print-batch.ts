@@ -45,6 +45,6 @@ export function printBatch(
     }
   }
   context.output.note(`batch ${batch}: ${censusText(census)}${replaced > 0 ? `; ${replaced} of them retried` : ''}`);
-  if (!good && (handed || !context.json)) context.output.note(errorText(error, context.paintNotes));
+  if (!good && (handed || !context.json)) context.output.note(errorText(error, context.paintNotes, context.now()));
   return good ? 0 : ERRORS[error.code].exit;
 }

@@ -20,6 +20,13 @@ export function momentText(iso: string, now: number): string {
   return `${clockText(at, now)} (${far})`;
 }
 
+const MOMENTS = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** A sentence that was written for a record, with its moments (ISO, UTC) by the clock on the wall. */
+export function byTheClock(text: string, now: number): string {
+  return text.replace(MOMENTS, (iso) => momentText(iso, now));
+}
+
 export function clockText(at: number, now: number): string {
   const date = new Date(at);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;

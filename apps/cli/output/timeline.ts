@@ -9,10 +9,11 @@ import {
   type ShowData,
 } from '#contract';
 import { waitingText } from './envelope-text.js';
-import { paintBand, paintState, type Paint } from './paint.js';
+import { paintLane } from './lane-word.js';
+import { paintState, type Paint } from './paint.js';
 import { doneSoFar } from './progress-text.js';
 import { clip } from './table.js';
-import { secondText, durationText, momentText } from './time-text.js';
+import { byTheClock, secondText, durationText, momentText } from './time-text.js';
 
 /** A dispatch as a story: what was asked, why it went where it went, each attempt with what followed, how it stands. */
 export function timeline({ record, receipts, waiting }: ShowData, paint: Paint, now: number): string[] {
@@ -84,14 +85,17 @@ function decisionLines({ decision }: DispatchRecord, paint: Paint): string[] {
       ),
     );
   for (const note of decision.notes) lines.push(field('note', note, paint));
-  for (const one of decision.candidates)
+  for (const one of decision.candidates) {
+    // Its first word for itself is what stands in front of it already.
+    const why = one.why.filter((word) => !word.startsWith(`${one.lane} ${one.state} (`));
     lines.push(
       field(
         'candidate',
-        `${one.lane}: ${paintBand(one.state, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${Number(one.score.toFixed(1))}${one.why.length > 0 ? ` (${one.why.join('; ')})` : ''}`,
+        `${one.lane}: ${paintLane(one.state, decision.facts[one.lane], Infinity, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${Number(one.score.toFixed(1))}${why.length > 0 ? ` (${why.join('; ')})` : ''}`,
         paint,
       ),
     );
+  }
   return lines;
 }
 
@@ -135,7 +139,7 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
   if (record.error)
     lines.push(
       field('error', `${record.error.message} [${record.error.code}]`, paint),
-      ...(record.error.details ?? []).map((detail) => field('', detail, paint)),
+      ...(record.error.details ?? []).map((detail) => field('', byTheClock(detail, now), paint)),
     );
   if (record.needsLook)
     lines.push(paint.yellow('it may have written files: look at its folder before you run it again'));

@@ -185,6 +185,36 @@ test('where both windows are full a plan defers with exit 3, the reset and the c
   expect(text).toMatch(/^DEFER \(tier balanced, weight 0.512\): both-out\nresume after \d\d:\d\d/);
 });
 
+test('a lane that a person paused or its vendor closed is called so by plan and guard, with the way out, and not exhausted', async () => {
+  const box = await freshBox();
+  const until = ahead(3);
+  const accounts = [
+    account('codex', 20, { paused: true }),
+    account('claude', 30, { closed: { until, reason: 'usage_limit' } }),
+  ];
+  meters(
+    box,
+    accounts.map((one) => ({ ...one, lanes: one.lanes.map((lane) => ({ ...lane, installed: true })) })),
+  );
+  const text = (await box.cmo(['plan', '--human'], { env: both(box) })).stdout;
+  expect(text).toMatch(/^ {2}codex: paused 20%, score/m);
+  expect(text).toMatch(/^ {2}claude: closed \(usage_limit\) 30%, opens .*\d\d:\d\d \(in [^)]+\), score/m);
+  expect(text).toMatch(/^to mend it: `cmo resume --all` takes the pause back; wait for the window/m);
+  expect(parsed(await box.cmo(['plan'], { env: both(box) })).error?.details).toEqual([
+    `codex: paused`,
+    `claude: closed (usage_limit) until ${until}`,
+  ]);
+  const guard = await box.cmo(['guard'], { env: both(box) });
+  expect([guard.code, guard.stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      /^no lane takes work: codex paused, claude closed \(usage_limit\); the first opens at .*; `cmo resume codex` /,
+    ),
+  ]);
+  const { stdout } = await box.cmo(['guard', '--json'], { env: both(box) });
+  expect(JSON.parse(stdout)).toMatchObject({ data: { safe: false, opensAt: until, paused: ['codex'] } });
+});
+
 test('a plan says what would wait: a window with no room for it, though its lane is not exhausted', async () => {
   const box = await freshBox();
   meters(box, [account('codex', 94.5), account('claude', 99)]);

@@ -31,7 +31,7 @@ describe('what is told of work that no lane takes', () => {
   test('a pause is told as one, and no window is spoken of', () => {
     expect(told(paused, paused)).toMatchObject({
       code: 'CMO_E_DEFERRED',
-      details: ['codex: exhausted (closed: paused)', 'claude: exhausted (closed: paused)'],
+      details: ['codex: paused', 'claude: paused'],
       fix: '`cmo resume --all` takes the pause back',
     });
     expect(told(paused, spent).message).toBe('no lane is usable now: codex paused, claude exhausted');
@@ -56,6 +56,6 @@ describe('what is told of work that no lane takes', () => {
         fix: expect.stringContaining('cmo doctor') as string,
       });
     }
-    expect(told(loggedOut, missing).details).toEqual(['codex: exhausted (closed: auth)', 'claude: missing']);
+    expect(told(loggedOut, missing).details).toEqual(['codex: closed (auth)', 'claude: missing']);
   });
 });

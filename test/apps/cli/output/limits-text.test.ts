@@ -284,14 +284,14 @@ describe('cmo limits', () => {
       { ...(claude.lanes[0] as AccountMeter['lanes'][number]), id: 'claude-2' },
     ];
     expect(shown(data(codex, claude))).toMatchInlineSnapshot(`
-      "codex  closed  as of 12s ago (stale), from codex session log, paused, the vendor says it is used up (rate_limit_reached) until 09:45 (in 1h 00m)
+      "codex  paused  as of 12s ago (stale), from codex session log, the vendor says it is used up (rate_limit_reached) until 09:45 (in 1h 00m)
          5-hour  ████······  40%    ok  resets 09:45 (in 1h 00m)
 
       claude  missing  as of 12s ago, from claude usage endpoint, lanes claude, claude-2, claude is not on PATH, claude endpoint 127.0.0.1:9
          5-hour  ··········  0%    ok  reset not known
         an attempt of claude frontier costs 2.1 of five_hour (mean of 12), 0.4 of weekly (mean of 11)
 
-      codex 40% 5-hour closed | claude missing"
+      codex 40% 5-hour paused | claude missing"
     `);
   });
 
