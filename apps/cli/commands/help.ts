@@ -3,7 +3,7 @@ import { command, type Command } from '../command.js';
 import { ENVIRONMENT, EXIT_CODES } from '../help-tables.js';
 import { OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData } from '../output/json.js';
-import { table } from '../output/table.js';
+import { table, wrapped } from '../output/table.js';
 import { COMMANDS } from './table.js';
 
 const TOPICS = ['exit-codes', 'environment'] as const;
@@ -20,7 +20,7 @@ export const help = command({
     const [about] = words;
     // Help on a command that prints JSON in pipes is for a person all the same, unless it was asked for.
     if (context.jsonAsked) printData(context, 'cmo.help/1', await helpData(about));
-    else for (const line of await helpText(about)) context.output.line(line);
+    else for (const line of await helpText(about, context.output.columns)) context.output.line(line);
     return 0;
   },
 });
@@ -52,11 +52,11 @@ async function helpData(about: string | undefined): Promise<object> {
   };
 }
 
-async function helpText(about: string | undefined): Promise<string[]> {
-  if (about === undefined) return overview();
-  if (about === 'exit-codes') return exitCodes();
-  if (about === 'environment') return environment();
-  return commandHelp(await loaded(about));
+async function helpText(about: string | undefined, columns: number | null): Promise<string[]> {
+  if (about === undefined) return overview(columns);
+  if (about === 'exit-codes') return exitCodes(columns);
+  if (about === 'environment') return environment(columns);
+  return commandHelp(await loaded(about), columns);
 }
 
 async function loaded(about: string): Promise<Command> {
@@ -72,21 +72,30 @@ async function loaded(about: string): Promise<Command> {
   );
 }
 
-function overview(): string[] {
+function overview(columns: number | null): string[] {
   const groups = [...new Set(COMMANDS.map(({ group }) => group))];
   return [
-    'cmo: run agent tasks on the Claude and Codex subscriptions that you have, up to their windows and not past them',
+    ...wrapped(
+      'cmo: run agent tasks on the Claude and Codex subscriptions that you have, up to their windows and not past them',
+      columns,
+    ),
     '',
     ...groups.flatMap((group) => [
       `${group}:`,
-      ...table(COMMANDS.filter((one) => one.group === group).map(({ name, summary }) => [`  ${name}`, summary])),
+      ...table(
+        COMMANDS.filter((one) => one.group === group).map(({ name, summary }) => [`  ${name}`, summary]),
+        columns,
+      ),
       '',
     ]),
     'cmo help COMMAND shows its flags; see also cmo help exit-codes and cmo help environment',
   ];
 }
 
-function commandHelp({ name, summary, words, flags, examples, notes, output }: Command): string[] {
+function commandHelp(
+  { name, summary, words, flags, examples, notes = [], output }: Command,
+  columns: number | null,
+): string[] {
   const rows = Object.values(flags).map((flag) => [
     `  ${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`,
     flag.help,
@@ -94,30 +103,35 @@ function commandHelp({ name, summary, words, flags, examples, notes, output }: C
   const usage = ['cmo', name, words.max > 0 ? words.shown : '', rows.length > 0 ? '[flags]' : '']
     .filter(Boolean)
     .join(' ');
-  return [
-    `${usage}: ${summary}`,
-    ...(rows.length > 0 ? ['', ...table(rows)] : []),
-    '',
+  const said = [
     ...(output === 'json-in-pipes' ? ['Prints JSON when stdout is no terminal, text when it is.'] : []),
     ...(rows.some(([flag]) => flag?.includes(' ', 3))
       ? [
           '--flag value and --flag=value are the same; a flag given twice is refused, unless its help says that it may be repeated.',
         ]
       : []),
-    ...(notes ?? []),
+    ...notes,
+  ];
+  return [
+    ...wrapped(`${usage}: ${summary}`, columns),
+    ...(rows.length > 0 ? ['', ...table(rows, columns)] : []),
+    ...(said.length > 0 ? ['', ...said.flatMap((text) => wrapped(text, columns))] : []),
     '',
     ...examples.map((example) => `  ${example}`),
   ];
 }
 
-function exitCodes(): string[] {
-  return table(EXIT_CODES).concat(
+function exitCodes(columns: number | null): string[] {
+  return table(EXIT_CODES, columns).concat(
     '',
     'Every error has one of these codes, with this exit code:',
-    ...table(Object.entries(ERRORS).map(([code, { exit, message }]) => [`  ${code}`, String(exit), message])),
+    ...table(
+      Object.entries(ERRORS).map(([code, { exit, message }]) => [`  ${code}`, String(exit), message]),
+      columns,
+    ),
   );
 }
 
-function environment(): string[] {
-  return table(ENVIRONMENT).concat('', '`cmo config show --origin` shows which of them are in effect.');
+function environment(columns: number | null): string[] {
+  return table(ENVIRONMENT, columns).concat('', '`cmo config show --origin` shows which of them are in effect.');
 }

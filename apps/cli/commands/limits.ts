@@ -44,7 +44,7 @@ export const limits = command({
         import('../output/json.js'),
       ]);
       printJson(context, limitsJson(data, now));
-    } else for (const text of limitsText(data, context.paint, now)) context.output.line(text);
+    } else for (const text of limitsText(data, context.paint, now, context.output.columns)) context.output.line(text);
     return usableLanes(data, now).length > 0 ? 0 : 3;
   },
 });

@@ -9,7 +9,7 @@ import { independenceText } from '../output/envelope-text.js';
 import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
 import { doneSoFar } from '../output/progress-text.js';
-import { clip, table } from '../output/table.js';
+import { clip, table, width } from '../output/table.js';
 import { clockText, durationText, momentText } from '../output/time-text.js';
 
 export const ls = command({
@@ -44,6 +44,7 @@ export const ls = command({
     'cmo ls --batches',
     'cmo ls --json --limit 500',
   ],
+  notes: ['In a narrow terminal project and model give way; a pipe gets every column, a dispatch a line.'],
   async run({ values }, context) {
     if (values.batches) return lsBatches(values.limit ?? 20, context);
     const data = (await hasRecords(context)) ? await listed(values, context) : { dispatches: [] };
@@ -88,10 +89,13 @@ async function lsBatches(limit: number, context: Context): Promise<number> {
   else if (data.batches.length === 0) context.output.line('no batch is on record');
   else {
     const head = ['batch', 'submitted', ''].map((cell) => (cell === '' ? '' : paint.dim(cell)));
-    for (const text of table([
-      head,
-      ...data.batches.map(({ batch, firstAt, census }) => [batch, clockText(firstAt, now()), censusText(census)]),
-    ]))
+    for (const text of table(
+      [
+        head,
+        ...data.batches.map(({ batch, firstAt, census }) => [batch, clockText(firstAt, now()), censusText(census)]),
+      ],
+      context.output.columns,
+    ))
       context.output.line(text);
   }
   return 0;
@@ -107,12 +111,30 @@ async function batchesOf(limit: number, { paths }: Context): Promise<BatchesData
   return outcome.data;
 }
 
-function listText(rows: readonly DispatchRow[], { paint, now }: Context): string[] {
+/** Project, then model, by their place in a row. */
+const GIVES_WAY = [7, 5];
+
+const widest = (rows: readonly (readonly string[])[]): number => Math.max(...table(rows).map((line) => width(line)));
+
+function listText(rows: readonly DispatchRow[], { paint, now, output }: Context): string[] {
   if (rows.length === 0) return ['nothing on record matches'];
-  const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project', ''].map((cell) =>
-    cell === '' ? '' : paint.dim(cell),
+  const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project'].map((cell) =>
+    paint.dim(cell),
   );
-  return table([head, ...rows.map((row) => cells(row))]);
+  const { columns } = output;
+  const whole = [head, ...rows.map((row) => cells(row))];
+  const told = rows.map((row) => clip(remark(row), 90));
+  if (columns === null) return table(whole.map((row, i) => [...row, i === 0 ? '' : (told[i - 1] ?? '')]));
+  // What `cmo show` tells anyway gives way first, then what is told of a row goes below it.
+  let shown = whole;
+  for (const column of GIVES_WAY)
+    if (widest(shown) > columns) shown = shown.map((row) => row.filter((_, i) => i !== column));
+  const beside = Math.max(...told.map((text) => width(text))) + 2 + widest(shown) <= columns;
+  if (beside) return table(shown.map((row, i) => [...row, i === 0 ? '' : (told[i - 1] ?? '')]));
+  return table(shown).flatMap((line, i) => {
+    const text = i === 0 ? '' : (told[i - 1] ?? '');
+    return text === '' ? [line] : [line, `  ${clip(text, columns - 2)}`];
+  });
 
   function cells(row: DispatchRow): string[] {
     const end = row.endedAt === null ? now() : Date.parse(row.endedAt);
@@ -129,7 +151,6 @@ function listText(rows: readonly DispatchRow[], { paint, now }: Context): string
       row.model ?? '-',
       row.role,
       clip(row.project, 24),
-      clip(remark(row), 90),
     ];
   }
 

@@ -26,7 +26,7 @@ export const status = command({
     }
     if (data === null)
       context.output.line('the daemon does not run; `cmo run` and `cmo submit` start it, and so does `cmo up`');
-    else for (const text of statusText(data, context.paint, now)) context.output.line(text);
+    else for (const text of statusText(data, context.paint, now, context.output.columns)) context.output.line(text);
     if (ended !== null) context.output.line(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
     return 0;
   },

@@ -6,6 +6,7 @@ import { paintLane } from './lane-word.js';
 import { bandPaint, paintBand, type Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
+import { windowName, windowNameOf } from './window-name.js';
 
 /** One account as a reader sees it at `now`: everything that the text, the line and the JSON say comes from here. */
 export type AccountView = {
@@ -42,7 +43,7 @@ export function viewsOf(data: LimitsData, now: number): AccountView[] {
 }
 
 /** For people. Numbers are the vendor's, with their source and age; what is not known is called so. */
-export function limitsText(data: LimitsData, paint: Paint, now: number): string[] {
+export function limitsText(data: LimitsData, paint: Paint, now: number, columns: number | null = null): string[] {
   const { tight, critical, exhausted } = data.pressure;
   const age = now - Date.parse(data.writtenAt);
   const old =
@@ -54,7 +55,7 @@ export function limitsText(data: LimitsData, paint: Paint, now: number): string[
           '',
         ]
       : [];
-  const blocks = viewsOf(data, now).map((view) => accountText(view, data, paint, now));
+  const blocks = viewsOf(data, now).map((view) => accountText(view, data, paint, now, columns));
   return [
     ...old,
     ...blocks.flatMap((lines) => [...lines, '']),
@@ -67,13 +68,16 @@ export function limitsText(data: LimitsData, paint: Paint, now: number): string[
 /** A running daemon writes at least once a minute. */
 const OLD_FILE_MS = 150_000;
 
-function accountText(view: AccountView, data: LimitsData, paint: Paint, now: number): string[] {
+function accountText(view: AccountView, data: LimitsData, paint: Paint, now: number, columns: number | null): string[] {
   const { meter, windows } = view;
   const head = `${paint.bold(meter.account)}  ${stateWord(view, data.pressure, paint)}${headWords(view, paint, now)}`;
   return [
     head,
     ...troubleLines(view, now).map((line) => `  ${paint.yellow(line)}`),
-    ...table(windows.map((window) => windowCells(window, data.pressure, paint, now))),
+    ...table(
+      windows.map((window) => windowCells(window, data.pressure, paint, now)),
+      columns,
+    ),
     ...moneyLines(meter).map((line) => `  ${line}`),
     ...costLines(meter).map((line) => `  ${paint.dim(line)}`),
   ];
@@ -155,17 +159,6 @@ function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure']
   ];
 }
 
-/** `5-hour`, `weekly`, `weekly of opus`. */
-export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' | 'scope' | 'id'>): string {
-  const name = kindName(kind, id);
-  return scope === null ? name : `${name} of ${scope}`;
-}
-
-function kindName(kind: WindowKind, id: string): string {
-  if (kind === 'five_hour') return '5-hour';
-  return kind === 'other' ? (id.split(':')[0] ?? id) : kind;
-}
-
 function moneyLines({ reading, lanes }: AccountMeter): string[] {
   const overage: Overage | null = reading?.overage ?? null;
   if (overage === null || (!overage.enabled && overage.balance === null && overage.inUse !== true)) return [];
@@ -187,7 +180,7 @@ function costLines({ costs }: AccountMeter): string[] {
     (name) =>
       `an attempt of ${name} costs ${measured
         .filter(({ lane, tier }) => `${lane} ${tier}` === name)
-        .map(({ window, points, measured: n }) => `${number(points)} of ${window} (mean of ${n})`)
+        .map(({ window, points, measured: n }) => `${number(points)} of ${windowNameOf(window)} (mean of ${n})`)
         .join(', ')}`,
   );
 }

@@ -4,6 +4,7 @@ import type { Paint } from './paint.js';
 import { agesText } from './plan-text.js';
 import { table } from './table.js';
 import { momentText } from './time-text.js';
+import { windowNameOf } from './window-name.js';
 
 /** The sums first: what each lane gets, what each window is asked for, what would wait and until when, and the end. */
 export function batchPlanText(plan: BatchPlan, picture: Picture, paint: Paint, now: number): string[] {
@@ -20,7 +21,7 @@ export function batchPlanText(plan: BatchPlan, picture: Picture, paint: Paint, n
     ),
     ...table(
       plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [
-        `  ${account} ${window}`,
+        `  ${account} ${windowNameOf(window)}`,
         `${number(effective)}%`,
         `+ ${number(adds)} points`,
         atOnce === adds ? '' : `${number(atOnce)} of them at once`,

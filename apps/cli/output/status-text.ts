@@ -3,8 +3,9 @@ import { controlLines } from './control-text.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
+import { windowNameOf } from './window-name.js';
 
-export function statusText(status: StatusData, paint: Paint, now: number): string[] {
+export function statusText(status: StatusData, paint: Paint, now: number, columns: number | null = null): string[] {
   const { redis, counts } = status;
   const states = STATES.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`);
   return [
@@ -13,7 +14,7 @@ export function statusText(status: StatusData, paint: Paint, now: number): strin
     ...redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
     `work     ${status.running} running here${states.length === 0 ? '; nothing on record' : `; on record: ${states.join(', ')}`}`,
     ...controlLines(status.control, paint, now),
-    ...status.lanes.flatMap((lane) => laneLines(lane, paint, now)),
+    ...status.lanes.flatMap((lane) => laneLines(lane, paint, now, columns)),
   ];
 }
 
@@ -21,7 +22,7 @@ export function statusText(status: StatusData, paint: Paint, now: number): strin
  * The lane, then its windows with the binding one first. Numbers
  * are the vendor's, with their age; none is ever guessed.
  */
-function laneLines(lane: LaneStatus, paint: Paint, now: number): string[] {
+function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number | null): string[] {
   const parts = [lane.installed ? `${lane.inFlight} in flight` : paint.red(`missing: ${lane.command} is not on PATH`)];
   if (lane.account !== lane.id) parts.push(`account ${lane.account}`);
   if (lane.endpoint !== null) parts.push(paint.yellow(`endpoint ${lane.endpoint}`));
@@ -33,13 +34,16 @@ function laneLines(lane: LaneStatus, paint: Paint, now: number): string[] {
   const windows = [...lane.windows].sort((a, b) => b.effective - a.effective);
   return [
     `lane     ${paint.bold(lane.id)}: ${parts.join(', ')}`,
-    ...table(windows.map((window) => windowCells(window, now))),
+    ...table(
+      windows.map((window) => windowCells(window, now)),
+      columns,
+    ),
   ];
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
   const promised = window.reserved + window.settling + window.estimated;
-  const cells = ['        ', window.id, bar(window.effective), `${number(window.usedPercent)}%`];
+  const cells = ['        ', windowNameOf(window.id), bar(window.effective), `${number(window.usedPercent)}%`];
   cells.push(
     promised > 0
       ? `effective ${number(window.effective)}% (reserved ${number(window.reserved)}, settling ${number(window.settling)}${window.estimated > 0 ? `, estimated ${number(window.estimated)}` : ''})`

@@ -17,6 +17,8 @@ export type Output = {
   /** Everything written has been handed over. */
   flushed(): Promise<void>;
   readonly stdoutIsTerminal: boolean;
+  /** Of the terminal that stdout is; null: it is none. */
+  readonly columns: number | null;
   readonly stderrIsTerminal: boolean;
 };
 
@@ -33,6 +35,10 @@ export function processOutput(): Output {
     },
     get stdoutIsTerminal() {
       return out.isTerminal();
+    },
+    get columns() {
+      // 0: a terminal that was never told its size.
+      return out.isTerminal() ? process.stdout.columns || 80 : null;
     },
     get stderrIsTerminal() {
       return err.isTerminal();

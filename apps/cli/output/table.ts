@@ -1,19 +1,46 @@
 // An escape sequence takes no room on the screen.
 const ESCAPES = /\u001b\[[0-9;]*m/g;
 
-/** Columns two blanks apart, each as wide as its widest cell; the last one is not padded. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+/** Below this a last column is too thin to read: it goes below its row. */
+const LEAST = 30;
+
+/**
+ * Columns two blanks apart, each as wide as its widest cell; the last one is not padded.
+ * @param columns of the terminal: the last cell of a row that is wider goes on below itself, or below its row; null: no
+ *   row is broken, so that what reads a pipe finds a row in a line
+ */
+export function table(rows: readonly (readonly string[])[], columns: number | null = null): string[] {
   const widths: number[] = [];
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, width(cell));
-  return rows.map((row) =>
-    row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - width(cell)))))
-      .join('  ')
-      .trimEnd(),
-  );
+  return rows.flatMap((row) => {
+    const front = row
+      .slice(0, -1)
+      .map((cell, i) => `${cell}${' '.repeat(Math.max(0, (widths[i] ?? 0) - width(cell)))}  `)
+      .join('');
+    const last = row.at(-1) ?? '';
+    const line = `${front}${last}`.trimEnd();
+    if (columns === null || width(line) <= columns) return [line];
+    const begin = width(front);
+    if (columns - begin >= LEAST)
+      return wrapped(last, columns - begin).map((text, i) => `${i === 0 ? front : ' '.repeat(begin)}${text}`);
+    const indent = ' '.repeat(2 + front.search(/[^ ]|$/));
+    return [front.trimEnd(), ...wrapped(last, columns - indent.length).map((text) => `${indent}${text}`)];
+  });
 }
 
-function width(text: string): number {
+/** Broken between words; a word that is longer than a line stays whole. */
+export function wrapped(text: string, columns: number | null): string[] {
+  if (columns === null || width(text) <= columns) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || width(last) + 1 + width(word) > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+export function width(text: string): number {
   return [...text.replace(ESCAPES, '')].length;
 }
 

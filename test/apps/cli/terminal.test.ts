@@ -111,3 +111,26 @@ test.skipIf(!hasTerminal).each([
   ).toHaveLength(cancels);
   await daemon.close();
 });
+
+test.skipIf(!hasTerminal)('at a terminal of 80 columns no line of a listing or of the help is longer', async () => {
+  const box = await freshBox();
+  const waiting = { for: 'quota', why: 'claude refused work (usage_limit)', until: null } as const;
+  const submittedAt = new Date().toISOString();
+  const one = {
+    ...{ id: 'd-01JE0000000000000000000001', state: 'queued', lane: 'claude', vendor: 'anthropic', model: 'sonnet' },
+    ...{ tier: 'balanced', role: 'architecture', class: 'batch', project: 'a-project-with-a-name', batch: null },
+    ...{ node: null, attempts: 0, submittedAt, startedAt: null, endedAt: null, waiting, cancelAsked: false },
+    ...{ needsLook: false, independence: null, degradedReview: false, progress: null, error: null },
+  };
+  const daemon = await fakeDaemon(box.state, () => data('cmo.dispatches/1', { dispatches: [one] }));
+  const columns = async (words: string): Promise<string[]> =>
+    (await onTerminal(box, words, { NO_COLOR: '1' })).stdout.split('\r\n');
+  const listed = await columns('ls');
+  expect(listed.map((line) => line.length).filter((length) => length > 80)).toEqual([]);
+  expect(listed[1]).toMatch(/^d-01JE0000000000000000000001 {2}queued .* architecture$/);
+  expect(listed[2]).toBe('  waiting-quota: claude refused work (usage_limit)');
+  // An example is there to be copied, so it is not broken.
+  const help = (await columns('help run')).filter((line) => line.length > 80 && !line.startsWith('  cmo '));
+  expect(help).toEqual([]);
+  await daemon.close();
+});

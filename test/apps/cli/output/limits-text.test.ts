@@ -289,7 +289,7 @@ describe('cmo limits', () => {
 
       claude  missing  as of 12s ago, from claude usage endpoint, lanes claude, claude-2, claude is not on PATH, claude endpoint 127.0.0.1:9
          5-hour  ··········  0%    ok  reset not known
-        an attempt of claude frontier costs 2.1 of five_hour (mean of 12), 0.4 of weekly (mean of 11)
+        an attempt of claude frontier costs 2.1 of 5-hour (mean of 12), 0.4 of weekly (mean of 11)
 
       codex 40% 5-hour paused | claude missing"
     `);

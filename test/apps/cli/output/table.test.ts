@@ -1,0 +1,34 @@
+import pc from 'picocolors';
+import { expect, test } from 'vitest';
+import { table, width, wrapped } from '#cli/output/table';
+
+const ROWS = [
+  ['--role ROLE', 'mechanical, research, implement, review, synthesis'],
+  ['--write', 'it may change files'],
+];
+
+test('a table keeps a row in a line, whatever its length, where no terminal reads it', () => {
+  expect(table(ROWS)).toEqual([
+    '--role ROLE  mechanical, research, implement, review, synthesis',
+    '--write      it may change files',
+  ]);
+});
+
+test('in a terminal the last cell goes on below itself, or below its row where it would be too thin', () => {
+  expect(table(ROWS, 48)).toEqual([
+    '--role ROLE  mechanical, research, implement,',
+    '             review, synthesis',
+    '--write      it may change files',
+  ]);
+  expect(table(ROWS, 40)).toEqual([
+    '--role ROLE',
+    '  mechanical, research, implement,',
+    '  review, synthesis',
+    '--write      it may change files',
+  ]);
+});
+
+test('colours take no room, and a word that is longer than a line stays whole', () => {
+  const { red } = pc.createColors(true);
+  expect(wrapped(`${red('three')} words ${'x'.repeat(20)}`, 11).map(width)).toEqual([11, 20]);
+});
