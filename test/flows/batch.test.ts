@@ -176,7 +176,7 @@ test('what cannot go together with a batch is refused', async () => {
     [['run', '--batch', 'one.jsonl', '--prompt', 'x'], '--batch and --prompt together'],
     [['run', '--batch', 'none.jsonl'], "--batch: the file can't be read"],
     [['wait', '--batch', 'none'], 'no batch none'],
-    [['wait'], 'saw no word for it; allowed: ID, or --batch NAME'],
+    [['wait'], 'saw nothing after it; allowed: ID, or --batch NAME'],
     [['result', 'd-01JE0000000000000000000000', '--batch', 'x'], 'ids and --batch x together'],
   ] as [string[], string][]) {
     const ran = await cmo.cmo(args);

@@ -37,7 +37,7 @@ export async function idsOf(words: readonly string[], context: Context): Promise
 export function someWords(words: readonly string[], command: string): readonly string[] {
   if (words.length === 0)
     throw new CmoError(
-      errorBody('CMO_E_UNKNOWN_VALUE', `cmo ${command}: saw no word for it; allowed: ID, or --batch NAME`, {
+      errorBody('CMO_E_UNKNOWN_VALUE', `cmo ${command}: saw nothing after it; allowed: ID, or --batch NAME`, {
         fix: `see \`cmo help ${command}\``,
       }),
     );

@@ -44,7 +44,7 @@ export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly str
   }
   const { min, max, shown } = usage.words;
   if (words.length < min)
-    wrong.push({ flag: `cmo ${usage.name}`, seen: 'no word for it', allowed: shown, nearest: null });
+    wrong.push({ flag: `cmo ${usage.name}`, seen: 'nothing after it', allowed: shown, nearest: null });
   if (words.length > max)
     wrong.push({
       flag: `cmo ${usage.name}`,
@@ -52,9 +52,16 @@ export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly str
       allowed: max === 0 ? 'flags only' : shown,
       nearest: null,
     });
-  return wrong.length > 0
-    ? { kind: 'refused', error: wrongValues(usage.name, wrong) }
-    : { kind: 'values', values: values as Values<F>, words };
+  if (wrong.length > 0) {
+    const error = wrongValues(usage.name, wrong);
+    // The commonest slip of a first minute: `cmo run "the task"`.
+    const fix =
+      words.length > max && 'prompt' in usage.flags
+        ? `the task comes on stdin or by a flag: \`cmo ${usage.name} --prompt 'the task'\`, \`cmo ${usage.name} --prompt-file task.md\`; ${error.fix}`
+        : error.fix;
+    return { kind: 'refused', error: { ...error, fix } };
+  }
+  return { kind: 'values', values: values as Values<F>, words };
 }
 
 /**

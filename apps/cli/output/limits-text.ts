@@ -1,4 +1,4 @@
-import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage, WindowKind } from '#contract';
+import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage } from '#contract';
 import { laneState } from '#policy/bands';
 import { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from '#policy/limits-facts';
 import { meterAge } from '#probes/freshness';
