@@ -55,7 +55,9 @@ export async function pick(
       }),
     );
   if (select.batch !== undefined && (await records.census(select.batch)) === null)
-    return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${select.batch}`));
+    return refuse(
+      errorBody('CMO_E_NO_DISPATCH', `no batch ${select.batch}`, { fix: '`cmo ls --batches` lists those on record' }),
+    );
   return (await records.list({ ...select, states: select.states ?? states, limit: MOST })).reverse();
 }
 

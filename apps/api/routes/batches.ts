@@ -31,7 +31,11 @@ export function batchRoutes(app: FastifyInstance, { records, changes }: ApiResou
     for (;;) {
       const status = await records.census(name);
       if (status === null)
-        return refuse(errorBody('CMO_E_NO_DISPATCH', `no batch ${JSON.stringify(name.slice(0, 64))}`));
+        return refuse(
+          errorBody('CMO_E_NO_DISPATCH', `no batch ${JSON.stringify(name.slice(0, 64))}`, {
+            fix: '`cmo ls --batches` lists those on record',
+          }),
+        );
       const rest = until - performance.now();
       if (hasEnded(status) || rest <= 0 || left) return answered('cmo.batch-status/1', status);
       await nextChange(Math.min(rest, LOOK_AGAIN_MS));

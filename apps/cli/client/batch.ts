@@ -10,7 +10,7 @@ const MOST = 10_000;
 /** Ids of a batch, in the order in which they were submitted. */
 export async function idsOfBatch(client: DaemonClient, batch: string, context: Context): Promise<string[]> {
   const unknown = errorBody('CMO_E_NO_DISPATCH', `no batch ${batch}`, {
-    fix: '`cmo ls` lists what is on record, and its batches with --json',
+    fix: '`cmo ls --batches` lists those on record',
   });
   if (!(await hasRecords(context))) throw new CmoError(unknown);
   const query = new URLSearchParams({ batch, limit: String(MOST) });

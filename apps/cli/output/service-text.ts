@@ -32,7 +32,10 @@ function stateText(service: ServiceState, paint: Paint): string[] {
   const { problems } = service;
   return [
     ...(service.kind === null ? [] : installedText(service, paint)),
-    ...problems.flatMap(({ what, fix }) => [paint.yellow(`         ${what}`), `         ${paint.dim('fix:')} ${fix}`]),
+    ...problems.flatMap(({ what, fix }, i) => [
+      `${service.kind === null && i === 0 ? 'service ' : '        '} ${paint.yellow(what)}`,
+      `         ${paint.dim('fix:')} ${fix}`,
+    ]),
     ...(problems.length === 0 ? [paint.green('queued work goes on after a reboot')] : []),
   ];
 }
