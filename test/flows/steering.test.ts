@@ -34,8 +34,23 @@ test('a paused lane starts nothing: pinned work waits and says why, other work t
     /^warn +daemon:held +paused lane codex, .*I need it.*\n +fix: `cmo resume codex`$/m,
   );
 
-  await said('resume', 'codex');
+  expect(await said('resume', 'claude')).toMatch(/^claude was not paused\npaused {3}lane codex, .*I need it/);
+  expect(await said('resume', 'codex')).toMatch(/^resumed {2}lane codex, which was paused for \S+: I need it\n$/);
   expect(await box.wait(pinned)).toMatchObject({ ok: true, lane: 'codex' });
+  expect(await said('resume', '--all')).toBe('nothing was paused or drained here\n');
+});
+
+test('slots tells every number that counts and whose word it is; down tells what it leaves behind', async () => {
+  await box.up();
+  expect(await said('slots', '--account', 'codex=3')).toMatch(
+    /^slots {4}account codex: 3 at once, set by hand\nslots {4}account claude: 8 at once, by the configuration\n/,
+  );
+  expect(await said('slots')).toMatch(
+    /^slots {4}each account while its meter is dark: 8 at once, by the configuration$/m,
+  );
+  await said('pause', '--all', '--reason', 'moving');
+  await box.submit('later [[sim:echo]]', '--role', 'research');
+  expect(await said('down')).toMatch(/ is down; agents that run go on \(1 waiting\): `cmo up`, or the next command /);
 });
 
 test('work that waits in a lane moves when that lane is paused', async () => {

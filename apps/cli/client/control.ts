@@ -20,8 +20,8 @@ export async function say(
   return outcome.data;
 }
 
-export function printControl(context: Context, data: ControlData, nothing: string): void {
+/** After a pause: there is one at least. */
+export function printControl(context: Context, data: ControlData): void {
   if (context.json) return printData(context, 'cmo.control/1', data);
-  const lines = controlLines(data, context.paint, context.now());
-  for (const line of lines.length === 0 ? [nothing] : lines) context.output.line(line);
+  for (const line of controlLines(data, context.paint, context.now())) context.output.line(line);
 }

@@ -49,7 +49,7 @@ export const ls = command({
     if (values.batches) return lsBatches(values.limit ?? 20, context);
     const data = (await hasRecords(context)) ? await listed(values, context) : { dispatches: [] };
     if (context.json) printData(context, 'cmo.dispatches/1', data);
-    else for (const text of listText(data.dispatches, context)) context.output.line(text);
+    else for (const text of listText(data.dispatches, context, values.batch)) context.output.line(text);
     return 0;
   },
 });
@@ -116,8 +116,9 @@ const GIVES_WAY = [7, 5];
 
 const widest = (rows: readonly (readonly string[])[]): number => Math.max(...table(rows).map((line) => width(line)));
 
-function listText(rows: readonly DispatchRow[], { paint, now, output }: Context): string[] {
-  if (rows.length === 0) return ['nothing on record matches'];
+function listText(rows: readonly DispatchRow[], { paint, now, output }: Context, batch?: string): string[] {
+  if (rows.length === 0)
+    return [`nothing on record matches${batch === undefined ? '' : '; `cmo ls --batches` lists the batches'}`];
   const head = ['dispatch', 'state', 'submitted', 'took', 'lane', 'model', 'role', 'project'].map((cell) =>
     paint.dim(cell),
   );

@@ -11,7 +11,7 @@ export const pause = command({
   words: { shown: 'LANE', min: 0, max: 1 },
   flags: {
     all: on('--all', 'every lane, on every box'),
-    reason: valued('--reason', 'TEXT', reason, 'why; it is shown wherever work waits for it'),
+    reason: valued('--reason', 'TEXT', reason, 'why (required); it is shown wherever work waits for it'),
     until: valued('--until', 'WHEN', moment, 'when it ends by itself: 15m, 8h, 09:00, 2026-12-01T09:00'),
     ...OUTPUT_FLAGS,
   },
@@ -40,7 +40,7 @@ export const pause = command({
       reason: values.reason,
       ...(values.until !== undefined && { until: values.until }),
     };
-    printControl(context, await say(new DaemonClient(context.paths), 'pause', body), 'nothing is paused');
+    printControl(context, await say(new DaemonClient(context.paths), 'pause', body));
     return 0;
   },
 });

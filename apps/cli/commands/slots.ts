@@ -1,9 +1,11 @@
 import type { SlotKind } from '#contract';
-import { printControl, say } from '../client/control.js';
+import { say } from '../client/control.js';
 import { DaemonClient } from '../client/daemon.js';
 import { command } from '../command.js';
 import { OUTPUT_FLAGS, repeated, valued } from '../flags/flag.js';
 import { atOnce, namedAtOnce, type AtOnce } from '../flags/readers.js';
+import { printData } from '../output/json.js';
+import { configOrRefusal } from '../request/config.js';
 
 export const slots = command({
   name: 'slots',
@@ -24,7 +26,10 @@ export const slots = command({
     'cmo slots --node laptop=2',
     'cmo slots --account codex=default',
   ],
-  notes: ['A number stays until it is set to `default`, the configured value; 0 starts nothing. What runs goes on.'],
+  notes: [
+    'Without flags it shows the numbers in effect.',
+    'A number stays until it is set to `default`, the configured value; 0 starts nothing. What runs goes on.',
+  ],
   async run({ values }, context) {
     const named = (of: SlotKind, said: readonly AtOnce[] | undefined): object[] =>
       (said ?? []).map(({ name, n }) => ({ of, name, atOnce: n }));
@@ -36,7 +41,11 @@ export const slots = command({
     ];
     const client = new DaemonClient(context.paths);
     const data = set.length === 0 ? await say(client, 'control') : await say(client, 'slots', { set });
-    printControl(context, data, 'nothing is set by hand; the configured numbers apply (`cmo config show`)');
+    if (context.json) printData(context, 'cmo.control/1', data);
+    else {
+      const { slotLines } = await import('../output/slots-text.js');
+      for (const text of slotLines(data, configOrRefusal(context))) context.output.line(text);
+    }
     return 0;
   },
 });

@@ -25,7 +25,9 @@ export const status = command({
       return 0;
     }
     if (data === null)
-      context.output.line('the daemon does not run; `cmo run` and `cmo submit` start it, and so does `cmo up`');
+      context.output.line(
+        'the daemon does not run: `cmo up` starts it, or the next command that needs it (run, submit, ls, show, wait, …)',
+      );
     else for (const text of statusText(data, context.paint, now, context.output.columns)) context.output.line(text);
     if (ended !== null) context.output.line(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
     return 0;

@@ -38,7 +38,7 @@ export function planText(
       decision.resumeAfter === null
         ? 'when a lane opens is not known'
         : `resume after ${momentText(decision.resumeAfter, now)}`,
-      `${paint.dim('to mend it:')} ${deferral(decision).fix}`,
+      `${paint.dim('fix:')} ${deferral(decision).fix}`,
     );
   }
   lines.push(`why: ${decision.reason}`);

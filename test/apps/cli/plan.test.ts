@@ -199,7 +199,7 @@ test('a lane that a person paused or its vendor closed is called so by plan and 
   const text = (await box.cmo(['plan', '--human'], { env: both(box) })).stdout;
   expect(text).toMatch(/^ {2}codex: paused 20%, score/m);
   expect(text).toMatch(/^ {2}claude: closed \(usage_limit\) 30%, opens .*\d\d:\d\d \(in [^)]+\), score/m);
-  expect(text).toMatch(/^to mend it: `cmo resume --all` takes the pause back; wait for the window/m);
+  expect(text).toMatch(/^fix: `cmo resume --all` takes the pause back; wait for the window/m);
   expect(parsed(await box.cmo(['plan'], { env: both(box) })).error?.details).toEqual([
     `codex: paused`,
     `claude: closed (usage_limit) until ${until}`,

@@ -29,7 +29,7 @@ test('an error tells a person its moments by the local clock and how far off the
   expect(errorText(error, pc.createColors(false), now).split('\n')).toEqual([
     expect.stringContaining('[CMO_E_DEFERRED]'),
     '  codex: closed until 09:38 (in 1h 38m)',
-    expect.stringContaining('to mend it'),
+    expect.stringContaining('fix:'),
     '  worth another try after 09:38 (in 1h 38m)',
   ]);
 });
