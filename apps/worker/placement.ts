@@ -1,6 +1,7 @@
 import { policyConfig, type Config, type Decision, type DispatchRecord, type TakeUp } from '#contract';
 import { laneCost, type WindowEvent } from '#gate';
 import { deferral, waitingLane } from '#policy';
+import { MOVED_NOTE } from '#policy/replay';
 import type { Next } from '#queue';
 import { leaving } from './left-lanes.js';
 import { laneById } from './resources.js';
@@ -53,18 +54,16 @@ export type Leaving = { from: string; why: string; event: WindowEvent | 'closing
 export function rerouted(next: Next, record: DispatchRecord, { from, why, event }: Leaving): Next {
   const { decision, lane } = next.change;
   if (decision === undefined) return next;
-  const before = record.decision.notes.filter((note) => note.startsWith(NOTE));
+  const before = record.decision.notes.filter((note) => note.startsWith(MOVED_NOTE));
   if (lane === undefined || lane === from)
     return { ...next, change: { ...next.change, decision: { ...decision, notes: [...decision.notes, ...before] } } };
   const change = {
     ...next.change,
-    decision: { ...decision, notes: [...decision.notes, ...before, `${NOTE}${from}:${why}`] },
+    decision: { ...decision, notes: [...decision.notes, ...before, `${MOVED_NOTE}${from}:${why}`] },
   };
   if (event === 'closing') return { ...next, change, leaves: from };
   return { ...next, change: { ...change, left: leaving(record.left, from, event) } };
 }
-
-const NOTE = 'rerouted:';
 
 /** A person's --not-before holds on every lane; a back-off is over with the lane it was for. */
 function notYet({ startedAt, notBefore }: DispatchRecord, now: number): number | null {

@@ -27,6 +27,9 @@ const COMPARED = [
   'states',
 ] as const;
 
+/** `rerouted:<lane>:<why>`: the move that led to this decision. */
+export const MOVED_NOTE = 'rerouted:';
+
 /**
  * Decides again from the facts that a decision carries. With the same configuration it comes out the same; a difference
  * is the configuration's (another lane, model or threshold since) or another version's.
@@ -45,10 +48,17 @@ export function replay(then: unknown, config: PolicyConfig): Replay {
     new Map<string, unknown>(Object.entries(decision)),
   ];
   const differences = COMPARED.flatMap((member): Difference[] => {
-    const [was, is] = [before.get(member) ?? null, after.get(member) ?? null];
+    const [was, is] = [decided(before.get(member)), decided(after.get(member))];
     return stable(was) === stable(is) ? [] : [{ member, then: was, now: is }];
   });
   return { ok: true, same: differences.length === 0, decision, differences };
+}
+
+/** Without the notes of where it came from: those tell its history, and no facts make them again. */
+function decided(value: unknown): unknown {
+  return Array.isArray(value)
+    ? value.filter((one) => typeof one !== 'string' || !one.startsWith(MOVED_NOTE))
+    : (value ?? null);
 }
 
 /** Independent of the order of keys: a file that was read and written again has its own. */

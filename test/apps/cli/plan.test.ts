@@ -343,6 +343,10 @@ test('a plan, its receipt or its record is replayed: the same facts give the sam
   );
   const again = await box.cmo(['replay', '-'], { stdin: stdout });
   expect([again.code, again.stdout]).toEqual([0, 'the same: codex gpt-5.6-terra (tier balanced)\n']);
+  const moved = JSON.parse(stdout) as { decision: Decision };
+  moved.decision.notes.push('rerouted:claude:usage_limit');
+  const led = await box.cmo(['replay', '-'], { stdin: JSON.stringify(moved) });
+  expect([led.code, led.stdout]).toEqual([0, 'the same: codex gpt-5.6-terra (tier balanced)\n']);
   mkdirSync(dirname(box.configFile), { recursive: true });
   writeFileSync(box.configFile, '{"models": {"codex": {"balanced": "gpt-6"}}, "pressure": {"tight": 10}}');
   const { decision } = JSON.parse(stdout) as { decision: Decision };
