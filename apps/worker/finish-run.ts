@@ -54,7 +54,7 @@ export async function finishRun(
   // And one that left these too still writes where its parent wrote.
   const { out, err } = runFiles(await realpath(folder).catch(() => folder));
   const { left } = await endMarked({ marks, leader, writesTo: [out, err] }, { graceMs: plan.graceMs });
-  if (left.length > 0) throw new Error(`processes of ${id} can not be ended: ${left.join(', ')}`);
+  if (left.length > 0) throw new Error(`processes of ${id} cannot be ended: ${left.join(', ')}`);
   // Whoever is told to end goes on writing for a while, gigabytes of it;
   // what is past the caps nobody reads, and it would lie there for weeks.
   await Promise.all([cutSpool(join(folder, 'out'), OUT_CAP_BYTES), cutSpool(join(folder, 'err'), ERR_CAP_BYTES)]);

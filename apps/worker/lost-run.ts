@@ -48,7 +48,7 @@ export async function setAside({ folders, log }: Resources, id: string, file: st
   const aside = await setAsideRun(folders.runs, id);
   log.error(
     { attempt: id, file, aside },
-    'a run folder can not be read: it is set aside, and the attempt is told as interrupted',
+    'a run folder cannot be read: it is set aside, and the attempt is told as interrupted',
   );
   return aside;
 }
