@@ -4,8 +4,10 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +17,7 @@ import { ensurePrivateRedis, stopPrivateRedis } from '#daemon/redis/private-redi
 import { take } from '#runner/lock-file';
 import { identityOf } from '#runner/process-identity';
 import { isAlive, killNow, signal, waitGone } from '../../../support/processes.js';
+import { waitUntil } from '../../../support/wait-until.js';
 import { testPlace, type TestPlace } from './place.js';
 
 const open: TestPlace[] = [];
@@ -263,4 +266,38 @@ test('a file with a hole, as a full disk leaves it, is mended at the next start,
   const second = await up(place);
   expect(await say(second.socket, (redis) => redis.mget('before', 'behind'))).toEqual(['1', '2']);
   expect(place.heard.some((line) => line.includes('holes'))).toBe(true);
+});
+
+/** The file that it wrote last, and what it has written of it. */
+function lastFile(place: TestPlace): string {
+  const files = join(place.place.folder, 'appendonlydir');
+  const [last = ''] = readdirSync(files)
+    .filter((name) => name.endsWith('.incr.aof'))
+    .sort((one, other) => Number(other.split('.')[2]) - Number(one.split('.')[2]));
+  return join(files, last);
+}
+
+const both = (redis: Redis, one: string, other: string): Promise<unknown> =>
+  redis.eval("redis.call('SET', KEYS[1], '1') redis.call('SET', KEYS[2], '1')", 2, one, other);
+
+test('a file that a power cut tore inside a script is whole again after the first start: what comes later is not swallowed by half a script', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => both(redis, 'before-1', 'before-2'));
+  await say(first.socket, (redis) => both(redis, 'torn-1', 'torn-2'));
+  await killNow(first.pid);
+  const file = lastFile(place);
+  // In the middle of the second command of the block: Redis itself cuts behind the first, and keeps the open block.
+  truncateSync(file, readFileSync(file).lastIndexOf('torn-2') + 2);
+
+  const second = await up(place);
+  await say(second.socket, (redis) => both(redis, 'later-1', 'later-2'));
+  await waitUntil(async () =>
+    (await say(second.socket, (redis) => redis.info('persistence'))).includes('aof_rewrite_in_progress:0'),
+  );
+  await killNow(second.pid);
+  const third = await up(place);
+  expect(
+    await say(third.socket, (redis) => redis.mget('before-1', 'before-2', 'torn-1', 'torn-2', 'later-1', 'later-2')),
+  ).toEqual(['1', '1', null, null, '1', '1']);
 });
