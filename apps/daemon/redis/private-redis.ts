@@ -114,7 +114,13 @@ async function underLock({ place, program, env, patience, log }: RedisOptions, l
   return { ok: true, redis: { socket: place.socket, pid: start.pid, started: true } };
 }
 
-/** A server that refuses its file for a hole in it gets the file without the hole, once. */
+/** Each of the two may come once; more of them is another damage. */
+const MOST_MENDS = 2;
+
+/**
+ * A server that refuses its file for a hole in it gets the file without the hole. One that refuses a torn file because
+ * others follow it (it was killed while it rewrote what a power cut had torn) has cut it itself by then.
+ */
 async function startMended(
   program: string,
   place: RedisPlace,
@@ -122,19 +128,22 @@ async function startMended(
   patience: RedisPatience,
   log: Log,
 ): Promise<ServerStart> {
-  const start = await startServer(program, place, env, patience);
-  if (
-    start.ok ||
-    start.error.details?.some((line) => line.includes('Bad file format reading the append only file')) !== true
-  )
-    return start;
-  const mended = await mendAppendOnly(place.folder, Date.now());
-  if (mended.length === 0) return start;
-  log.warn(
-    { mended },
-    'a full disk or a power cut had left holes in the append-only file of Redis: they were taken out, and the file is kept as it was',
-  );
-  return startServer(program, place, env, patience);
+  for (let mends = 0; ; mends += 1) {
+    const start = await startServer(program, place, env, patience);
+    if (start.ok || mends === MOST_MENDS) return start;
+    const says = (words: string): boolean => start.error.details?.some((line) => line.includes(words)) === true;
+    if (says('the truncated file is not the last file')) {
+      log.warn({}, 'Redis has cut half a script off its append-only file, and left for it: it is started again');
+      continue;
+    }
+    if (!says('Bad file format reading the append only file')) return start;
+    const mended = await mendAppendOnly(place.folder, Date.now());
+    if (mended.length === 0) return start;
+    log.warn(
+      { mended },
+      'a full disk or a power cut had left holes in the append-only file of Redis: they were taken out, and the file is kept as it was',
+    );
+  }
 }
 
 /** A server of this folder that the lock did not name: its starter died in between, or the lock was removed by hand. */

@@ -301,3 +301,25 @@ test('a file that a power cut tore inside a script is whole again after the firs
     await say(third.socket, (redis) => redis.mget('before-1', 'before-2', 'torn-1', 'torn-2', 'later-1', 'later-2')),
   ).toEqual(['1', '1', null, null, '1', '1']);
 });
+
+test('a server that was killed while it rewrote a torn file is started again: the torn part is not the last any more, for which Redis refuses it', async () => {
+  const place = fresh();
+  const first = await up(place);
+  await say(first.socket, (redis) => both(redis, 'before-1', 'before-2'));
+  await say(first.socket, (redis) => both(redis, 'torn-1', 'torn-2'));
+  await killNow(first.pid);
+  const file = lastFile(place);
+  truncateSync(file, readFileSync(file).lastIndexOf('torn-2') + 2);
+
+  // It is not half through with the first key when it is killed.
+  const slow = { ...place, program: program(place, `exec ${place.program} "$@" --rdb-key-save-delay 5000000`) };
+  const second = await up(slow);
+  await say(second.socket, (redis) => both(redis, 'later-1', 'later-2'));
+  expect(await say(second.socket, (redis) => redis.info('persistence'))).toContain('aof_rewrite_in_progress:1');
+  await killNow(second.pid);
+  const third = await up(place);
+  expect(
+    await say(third.socket, (redis) => redis.mget('before-1', 'before-2', 'torn-1', 'torn-2', 'later-1', 'later-2')),
+  ).toEqual(['1', '1', null, null, '1', '1']);
+  expect(place.heard.some((line) => line.includes('started again'))).toBe(true);
+});
