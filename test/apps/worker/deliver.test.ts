@@ -9,11 +9,11 @@ import type { Conclusion } from '#worker/conclusion-file';
 import { deliver } from '#worker/deliver';
 import type { Resources } from '#worker/resources';
 import { auditGate, auditIndexes } from '../../support/audit.js';
-import { testConfig } from '../../support/records.js';
+import { pictureOf } from '../../support/picture.js';
+import { laneOf, testConfig } from '../../support/records.js';
 import { tempFolder } from '../../support/temp.js';
 import { newPlan } from '../../libs/runner/support.js';
 import { cancelled, failed, rerouted, succeeded } from '../../libs/queue/desk.js';
-import { laneOf } from '../../support/records.js';
 import { desk, redis, useDesk } from '../../libs/queue/own-desk.js';
 
 const config = testConfig();
@@ -90,23 +90,10 @@ async function everythingInOrder({ record, resources }: Run): Promise<void> {
   expect(await redis.zscore(keys.owed, record.id)).toBeNull();
 }
 
-/** All that Redis holds, to put it back to that. */
-async function picture(): Promise<() => Promise<void>> {
-  const names = await redis.keys('*');
-  const texts = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
-  return async () => {
-    await redis.flushall();
-    for (const [i, name] of names.entries()) {
-      const text = texts[i];
-      if (text) await redis.restore(name, 0, text);
-    }
-  };
-}
-
 test('a Redis that falls back to before the start while the end is on its way to it is told what ran and what it came to: nobody starts it again', async () => {
   let back = (): Promise<void> => Promise.resolve();
   const run = await ran(async () => {
-    back = await picture();
+    back = await pictureOf(redis);
   });
   const { record, folder, resources } = run;
   let tries = 0;

@@ -6,10 +6,9 @@ import { keys, queueName } from '#store';
 import type { Resources } from '#worker/resources';
 import { sweep } from '#worker/sweeper';
 import { auditIndexes } from '../../support/audit.js';
-import { testConfig } from '../../support/records.js';
+import { laneOf, testConfig } from '../../support/records.js';
 import { tempFolder } from '../../support/temp.js';
 import { cancelled, retrying, rerouted } from '../../libs/queue/desk.js';
-import { laneOf } from '../../support/records.js';
 import { desk, redis, useDesk } from '../../libs/queue/own-desk.js';
 
 const config = testConfig();
