@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AttemptReceipt, DispatchRecord } from '#contract';
@@ -114,6 +114,41 @@ test('what runs here and Redis has forgotten is said before anything is fetched'
   expect(await box.ended(id)).toMatchObject({ state: 'succeeded', attempt: 1 });
   expect(box.starts()).toEqual({ [`${id}.1`]: 1 });
   await inOrder();
+});
+
+test('an end is told as it was decided first, whatever the meters say when it is taken up', async () => {
+  const reading = (account: string, usedPercent: number): Promise<boolean> =>
+    box.gate.read({
+      account,
+      windows: [{ id: 'five_hour', kind: 'five_hour', usedPercent, resetsAt: Date.now() + 3_600_000, scope: null }],
+      source: 'test',
+      writtenAt: Date.now(),
+      readAt: Date.now(),
+      plan: null,
+    });
+  await reading('claude', 10);
+  const worker = await box.start();
+  // A disk that takes no line: the delivery breaks off behind its decision.
+  const receipts = join(box.stateDir, 'receipts');
+  rmSync(receipts, { recursive: true, force: true });
+  writeFileSync(receipts, '');
+  const id = await box.submit('[[codex:usage-limit]] [[claude:echo]]', { lane: 'codex' });
+  const decided = join(box.stateDir, 'runs', `${id}.1`, 'receipt.json');
+  await waitUntil(() => existsSync(decided), { what: 'its end to be decided' });
+  await worker.stop({ kill: false });
+  expect(await desk.read(id)).toMatchObject({ state: 'running', attempt: 1 });
+  // By now it would be kept here: the other lane has closed too.
+  await reading('claude', 99);
+  rmSync(receipts);
+  await box.start();
+  const record = await waitUntil(async () =>
+    ((now) => (now.state === 'running' && now.attempt === 1 ? null : now))(await desk.read(id)),
+  );
+  expect(record).toMatchObject({ state: 'queued', lane: 'claude', attempt: 2 });
+  expect(await waitUntil(() => attempts(id)[0])).toMatchObject({
+    class: 'usage_limit',
+    next: expect.stringMatching(/^switch/) as string,
+  });
 });
 
 test('a cancel whose message was lost is found by the heartbeat', async () => {
