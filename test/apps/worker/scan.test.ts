@@ -6,7 +6,7 @@ import { findRun, makeRun, voidClaim } from '#runner';
 import { keys } from '#store';
 import { auditGate, auditIndexes } from '../../support/audit.js';
 import { openBox, type Box } from '../../support/box.js';
-import { isAlive, killNow, processesWith } from '../../support/processes.js';
+import { isAlive, killNow, processesWith, signal } from '../../support/processes.js';
 import { pictureOf } from '../../support/picture.js';
 import { testConfig } from '../../support/records.js';
 import { tempFolder } from '../../support/temp.js';
@@ -193,4 +193,19 @@ test('when a supervisor is killed, also that goes which has no mark and no outpu
   await killNow((JSON.parse(readFileSync(run, 'utf8')) as { pid: number }).pid);
   expect(await waitUntil(() => attempts(id)[0])).toMatchObject({ outcome: 'interrupted' });
   expect(isAlive(child)).toBe(false);
+});
+
+test('a run whose supervisor is killed while it is being cancelled is told as cancelled, not as interrupted', async () => {
+  await box.start();
+  const id = await box.submit('[[sim:hang]]', { lane: 'codex' });
+  const run = join(box.stateDir, 'runs', `${id}.1`, 'run.json');
+  await waitUntil(() => existsSync(run) && processesWith(`${id}.1`).length > 0);
+  const { pid } = JSON.parse(readFileSync(run, 'utf8')) as { pid: number };
+  // Stopped, it can't write what came of it.
+  signal(pid, 'SIGSTOP');
+  await box.queue.cancel(id);
+  await waitUntil(() => processesWith(`${id}.1`).length === 0);
+  await killNow(pid);
+  expect(await box.ended(id)).toMatchObject({ state: 'cancelled', history: [{ outcome: 'cancelled' }] });
+  expect(await waitUntil(() => attempts(id)[0])).toMatchObject({ outcome: 'cancelled' });
 });
