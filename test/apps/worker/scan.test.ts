@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AttemptReceipt, DispatchRecord } from '#contract';
@@ -208,4 +208,28 @@ test('a run whose supervisor is killed while it is being cancelled is told as ca
   await killNow(pid);
   expect(await box.ended(id)).toMatchObject({ state: 'cancelled', history: [{ outcome: 'cancelled' }] });
   expect(await waitUntil(() => attempts(id)[0])).toMatchObject({ outcome: 'cancelled' });
+});
+
+test('a supervisor that is stuck long past the time of its run is ended with it: the run is out of its time, not interrupted', async () => {
+  const worker = await box.start();
+  const id = await box.submit('[[sim:hang]]', {
+    lane: 'codex',
+    request: { failover: false, attempts: 1 } as DispatchRecord['request'],
+  });
+  const run = join(box.stateDir, 'runs', `${id}.1`, 'run.json');
+  await waitUntil(() => existsSync(run) && processesWith(`${id}.1`).length > 0);
+  const { pid } = JSON.parse(readFileSync(run, 'utf8')) as { pid: number };
+  await worker.stop({ kill: false });
+  // It began hours ago, and whoever had to end it then does nothing any more.
+  signal(pid, 'SIGSTOP');
+  const hoursAgo = new Date(Date.now() - 4 * 3_600_000);
+  for (const name of ['run.json', 'claim']) utimesSync(join(run, '..', name), hoursAgo, hoursAgo);
+  await box.start();
+  expect(await box.ended(id)).toMatchObject({
+    state: 'timed_out',
+    history: [{ outcome: 'timed_out', class: 'timeout' }],
+  });
+  expect(await waitUntil(() => attempts(id)[0])).toMatchObject({ notes: ['ended-by-us:deadline'] });
+  expect(isAlive(pid)).toBe(false);
+  expect(processesWith(`${id}.1`)).toEqual([]);
 });
