@@ -121,6 +121,17 @@ test('a writer whose window closes is carried on by the other lane, which is tol
   expect(prompt).toContain('[incomplete output: usage_limit]\nworking on it\n[incomplete output ends]');
 });
 
+test('a writer that was begun and may wait for its window no longer is deferred for a look; one that did nothing is not', async () => {
+  await box.start();
+  const here = { access: 'write' as const, waitUntil: 1, request: request({ failover: false }) };
+  const [begun, refused] = [
+    await box.submit('[[codex:usage-limit act=1]]', { lane: 'codex', ...here }),
+    await box.submit('[[claude:usage-limit]]', { lane: 'claude', ...here }),
+  ];
+  expect(await box.ended(begun)).toMatchObject({ state: 'deferred', needsLook: true });
+  expect(await box.ended(refused)).toMatchObject({ state: 'deferred', needsLook: false });
+});
+
 test('a writer that was refused before it did anything starts elsewhere from the prompt alone', async () => {
   await box.start();
   const id = await box.submit('The task itself. [[codex:usage-limit]]', { access: 'write' });
