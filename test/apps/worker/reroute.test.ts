@@ -3,6 +3,7 @@ import type { DispatchRecord } from '#contract';
 import { openControls } from '#gate';
 import { auditGate, auditIndexes } from '../../support/audit.js';
 import { openBox, type Box } from '../../support/box.js';
+import { testConfig } from '../../support/records.js';
 import { waitUntil } from '../../support/wait-until.js';
 
 let box: Box;
@@ -136,3 +137,33 @@ describe('work that was running when its lane refused it', () => {
     ]);
   });
 });
+
+test('strictly independent work stays for its window although another account of its vendor has room, waiting and running', async () => {
+  await box.close();
+  const lanes = testConfig().lanes.flatMap((lane) =>
+    lane.id === 'claude' ? [lane, { ...lane, id: 'claude-b', account: 'claude-b' }] : [lane],
+  );
+  box = await openBox({ lanes, timing: { sweepMs: 150, heartbeatMs: 300, wakeFallbackMs: 300, killGraceMs: 1_000 } });
+  const judge = (strictIndependence: boolean): Pick<DispatchRecord, 'request'> => ({
+    request: {
+      id: '',
+      cwd: box.workDir,
+      hasSchema: false,
+      envNames: [],
+      role: 'judge',
+      independentOf: 'codex',
+      strictIndependence,
+    },
+  });
+  await box.start();
+  const refused = '[[claude:usage-limit times=1 then=echo]]';
+  const ran = await box.submit(refused, { lane: 'claude', ...judge(true) });
+  expect(
+    await waitUntil(async () => ((now) => (now.attempt === 2 && now.state === 'queued' ? now : null))(await read(ran))),
+  ).toMatchObject({ lane: 'claude', history: [{ class: 'usage_limit' }] });
+  const waits = await box.submit('[[sim:echo]]', { lane: 'claude', ...judge(true) });
+  // The same that is not strict moves.
+  const free = await box.submit('[[sim:echo]]', { lane: 'claude', ...judge(false) });
+  expect(await box.ended(free)).toMatchObject({ state: 'succeeded', lane: 'claude-b' });
+  for (const id of [ran, waits]) expect(await read(id)).toMatchObject({ lane: 'claude', state: 'queued', left: [] });
+}, 30_000);
