@@ -40,8 +40,7 @@ export type AdmissionFacts = {
 };
 
 /**
- * `problems`: why it is no JSON Schema; `rulings`: what each
- * kind of lane's vendor makes of it. Empty where there is none.
+ * `problems`: why it is no JSON Schema; `rulings`: whether each kind of lane's vendor accepts it. Empty without a schema.
  */
 export type SchemaLook = { problems: string[]; rulings: SchemaRulings };
 

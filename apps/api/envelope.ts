@@ -29,8 +29,7 @@ export type EnvelopeParts = {
  */
 export function envelopeOf({ record, result, partial, receipts, waiting, now }: EnvelopeParts): Envelope {
   const { decision, request } = record;
-  // An ended dispatch speaks of the attempt that answered or
-  // failed last, a live one of the lane it waits for or runs on.
+  // Of an ended dispatch, the attempt that answered or failed last; of a live one, the lane it waits for or runs on.
   const last = isEnded(record.state) ? record.history.at(-1) : undefined;
   const chosen = decision.ok && decision.lane === record.lane ? decision : undefined;
   const lane = last?.lane ?? record.lane;

@@ -10,7 +10,7 @@ export interface Lending {
   close(): void;
 }
 
-/** Between two questions of one wait, ms: a poll is answered now and then, and asked again at once. */
+/** The gap allowed between two polls of one wait, ms: a long poll is answered now and then, and sent again. */
 const GRACE_MS = 2_000;
 
 type Wait = { open: number; timer: NodeJS.Timeout | null };

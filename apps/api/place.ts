@@ -3,7 +3,7 @@ import { access, lstat, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { PlaceKind } from './resources.js';
 
-/** What stands at the folder an agent shall work in. */
+/** What is at the path where an agent is to work. */
 export async function placeOf(path: string): Promise<PlaceKind> {
   if (!isAbsolute(path)) return 'relative';
   try {

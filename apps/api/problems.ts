@@ -4,7 +4,7 @@ import { shown, unknownWord, wrongValue, type Problem as PolicyProblem } from '#
 /** One thing that is refused, as a line for a person. */
 export type Problem = { code: ErrorCode; line: string };
 
-/** A refusal of the policy, with the place it stands at (`dispatches[3]`, or empty for a single one). */
+/** A refusal of the policy, with its place in the request (`dispatches[3]`, or empty for a single one). */
 export function fromPolicy({ code, field, seen, allowed, nearest }: PolicyProblem, path: string): Problem {
   const at = path === '' ? field : `${path}.${field}`;
   if (code === 'CMO_E_EMPTY_TASK')

@@ -12,7 +12,7 @@ export type Log = {
   error(fields: object, message: string): void;
 };
 
-/** What stands at a path, for a dispatch that wants to work there. */
+/** What is at a path, for a dispatch that wants to work there. */
 export type PlaceKind = 'folder' | 'missing' | 'relative' | 'not-a-folder' | 'unreadable';
 
 /**
@@ -59,7 +59,7 @@ export type ApiResources = {
   writeLine(dispatch: string): Promise<void>;
   disk(): Promise<Disk>;
   writeLines(dispatches: readonly string[]): Promise<void>;
-  /** What is known of every account's windows, as it is and asked anew. */
+  /** What is known of every account's windows: as last read, or after asking the vendors again. */
   limits: { read(): Promise<LimitsData>; refresh(): Promise<LimitsData> };
   daemon: {
     /** What only the process knows of itself. */

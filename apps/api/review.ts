@@ -8,7 +8,7 @@ import type { Records, StoredText } from '#store';
 export type Reviewed = { ok: true; vendor: string; output: StoredText | null } | Refused;
 type Refused = { ok: false; error: ErrorBody };
 
-/** Stands in a reviewer's task for what is reviewed. Only this exact text, so that braces in a task mean nothing. */
+/** Replaced in a reviewer's task by the reviewed output. Only this exact text, so that other braces mean nothing. */
 export const OUTPUT_TOKEN = '{{review.output}}';
 
 const NAME_FILES = `leave ${OUTPUT_TOKEN} out of the task, and name files instead`;

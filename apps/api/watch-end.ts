@@ -4,8 +4,8 @@ import type { Changes, Records } from '#store';
 /**
  * Long polls. A poll subscribes first and reads then, so that an end between the two is seen. It reads again on each
  * message of its dispatch, when the subscription was made anew (messages sent meanwhile are lost), and every
- * LOOK_AGAIN_MS all the same. It settles when the dispatch has ended, when its time is over, when its client left or
- * when the daemon hands over: then with the record as last read. A Redis that is away in the middle is waited out.
+ * LOOK_AGAIN_MS regardless. It settles when the dispatch has ended, when its time is over, when its client left or when
+ * the daemon hands over, with the record as last read. It waits for a Redis that goes away meanwhile.
  */
 export type EndWatch = {
   /** @param waitMs at most this long; @param gone aborted when the client leaves. Null: no such dispatch. */

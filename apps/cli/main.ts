@@ -1,6 +1,6 @@
 import { runCli } from './run-cli.js';
 
-// runCli leaves by itself; should it ever come to nothing, that
-// was no success. (No await: a bundle in CommonJS has none.)
+// runCli exits by itself; if it ever returns without doing so, that is a failure. (No await: a CommonJS bundle has no
+// top-level await.)
 process.exitCode = 1;
 void runCli(process.argv.slice(2));

@@ -95,7 +95,7 @@ function ownFile(path: string): Buffer | undefined {
   }
 }
 
-/** The sum stands in front. */
+/** The file's content, when the checksum in front of it is right. */
 function wholeOf(bytes: Buffer): Buffer | undefined {
   const data = bytes.subarray(HEAD);
   return bytes.length > HEAD && bytes.toString('latin1', 0, HEAD) === headOf(data) ? data : undefined;

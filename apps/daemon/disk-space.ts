@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** A burst of submits asks once in so long, ms. */
+/** In a burst of submits the disk is asked at most this often, ms. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**

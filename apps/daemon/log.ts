@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino';
 import { boundedFile } from './bounded-file.js';
 
 /**
- * Past this the log is set aside and begun anew: two files at most. A night of 250 agents writes about one megabyte.
+ * Past this size the log is rotated: two files at most. A night of 250 agents writes about one megabyte.
  */
 const ROTATE_BYTES = 16 * 1024 * 1024;
 
@@ -23,8 +23,8 @@ const SECRET = [
 ];
 
 /**
- * The daemon's log, JSON lines, 0600. Written at once: a log whose
- * last lines are lost with the process says least when it matters.
+ * The daemon's log: JSON lines, mode 0600. Written synchronously: a log that loses its last lines with the process says
+ * least when it matters most.
  */
 export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
   return pino(

@@ -14,8 +14,8 @@ import { writeStartupError } from './startup-error.js';
 /** Of a daemon that made way for the next one: whatever keeps a service running starts that. */
 const AGAIN = 75;
 /**
- * A service starts at once what has failed. What fails now (a full
- * disk, a Redis that is away) will not be right in two seconds.
+ * A service manager restarts a failed daemon immediately. What failed now (a full disk, a Redis that is away) will not
+ * be right in two seconds, so the daemon waits this long before it exits, ms.
  */
 const FAILED_PAUSE_MS = 15_000;
 
@@ -95,7 +95,7 @@ async function main(): Promise<number> {
   const { daemon } = start;
   // What `cmo down` leaves keeps clients that wait from starting one. It was meant until the service runs again.
   if (service) rmSync(join(paths.state, 'down'), { force: true });
-  // A service is mostly stopped to be started anew: Redis stays for the next one, as the agents do. `cmo down` ends it.
+  // A service is mostly stopped to be restarted: Redis stays for the next daemon, as the agents do. `cmo down` ends it.
   const leave = (signal: NodeJS.Signals): void => void daemon.stop({ kill: false, keepRedis: service, why: signal });
   onSignal(leave);
   if (signalled !== null) leave(signalled);

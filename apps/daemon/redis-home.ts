@@ -60,7 +60,7 @@ async function privateHome({ paths, env, log }: Parts): Promise<RedisHomeFound> 
     if (redis.pid !== pid) log.warn({ was: pid, redisPid: redis.pid }, 'the private Redis had died and is up again');
     pid = redis.pid;
   });
-  // Nothing is sent on this connection: its close says at once that the server has gone.
+  // Nothing is sent on this connection: its close shows immediately that the server has gone.
   const sentinel = connect({ socket }, 'worker', 'keeper');
   sentinel.on('close', () => keeper.kick());
   return {

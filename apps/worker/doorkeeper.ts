@@ -9,9 +9,9 @@ import type { Resources } from './resources.js';
 const HELD_LOOK_MS = 1_000;
 
 /**
- * What is woken when a place of this node gets free: only those that were refused for lack of one. A lane whose window
- * is full would take the place again at once, be refused by the gate again, and wake all others with it: with more
- * lanes than places, lanes that could work came to nothing for minutes.
+ * The wake name for a freed place of this node: wakes only work that was refused for lack of one. A lane whose window is
+ * full would take the place, be refused by the gate again and wake all others with it: with more lanes than places,
+ * lanes that could work starved for minutes.
  */
 export const NODE = '@node';
 
@@ -24,7 +24,7 @@ export function laneDoor(
   lane: LaneConfig,
   queue: string,
   slots: NodeSlots,
-  /** Told of every refusal of the gate: waiting work may have to move or end. */
+  /** Called with every refusal of the gate: waiting work may have to move or end. */
   refused: (admission: Extract<Admission, { ok: false }>) => void,
   /** Why starts on this box have to wait whatever the gate says: the lane's login is being renewed, or has lapsed. */
   held: () => Promise<LoginHold | null>,

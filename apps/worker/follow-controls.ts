@@ -4,7 +4,7 @@ import { openControls, slotsOf } from '#gate';
 import { keys, listen } from '#store';
 import type { Log } from './resources.js';
 
-/** What a person has said that this process decides by itself: how many agents this node may run at once. */
+/** The one control that this process applies itself: how many agents this node may run at once. */
 export interface FollowedControls {
   nodeSlots(): number;
   read(): Promise<void>;

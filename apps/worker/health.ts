@@ -2,7 +2,7 @@ import type { HealthData } from '#contract';
 import type { Pulse } from '#store';
 import type { Repeated } from './every.js';
 
-/** What is repeated every few seconds and did not come round for so long stands somewhere, ms. */
+/** A piece of upkeep that repeats every few seconds and has not finished for this long is stuck, ms. */
 const STUCK_MS = 60_000;
 
 /**

@@ -7,15 +7,15 @@ import type { Log } from './resources.js';
 export type Fetcher = { close(force?: boolean): Promise<void>; waitUntilReady(): Promise<unknown> };
 
 /**
- * The queue workers of this node, judged by what they do: whatever became of a connection, of a command that was lost
- * in a bounce, or of BullMQ's loop, one that asks for no ticket any more is replaced. A loop that lives asks the gate
- * or waits for a ticket, and both come round every few seconds; what it does then is for the gate to say.
+ * The queue workers of this node, judged by what they do: one that no longer asks for tickets is replaced, whatever the
+ * cause (a dead connection, a command lost in a failover, BullMQ's loop). A live loop asks the gate or waits for a
+ * ticket, and does either every few seconds.
  *
- *   at work ──no sign for deafMs, and Redis answered all the time──▶ suspect ──none until the next look──▶ deaf: closed beside,
+ *   at work ──no sign for deafMs, and Redis answered all the time──▶ suspect ──none until the next look──▶ deaf: it is closed,
  *      ▲                                                               └──a sign──▶ at work                      another begins
  *      └───────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
  *
- * Suspect first: a process that was stopped and goes on looks around before anything in it could have given a sign.
+ * Suspect first: after a process was stopped and continued, this look may come before any worker could give a sign.
  */
 export interface LaneKeeper {
   /** @param make begins a worker; it calls `sign` whenever it asks, fetches or opens */

@@ -12,8 +12,8 @@ export interface ProgressTeller {
 }
 
 /**
- * Keeps the record's picture of a running attempt young: at once when the vendor's session is known, then at most every
- * three seconds and only when something changed. Never waited for: a Redis that is away must not hold up a watchdog.
+ * Keeps the record's picture of a running attempt fresh: immediately when the vendor's session is known, then at most
+ * every three seconds and only when something changed. Never awaited: a Redis that is away must not block a watchdog.
  */
 export function progressTeller(
   { transitions, node, clock, log }: Pick<Resources, 'transitions' | 'node' | 'clock' | 'log'>,

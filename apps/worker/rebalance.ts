@@ -15,13 +15,13 @@ export type Rebalanced = {
    * another lane opens, ms; Infinity: nothing is known to come.
    */
   soonest: number;
-  /** Where in the line the next pass goes on; 0: this one came to its end. */
+  /** Where in the line the next pass continues; 0: this one reached the end. */
   next: number;
 };
 
 /**
- * Decides again for the work that waits in a lane that has closed, from a place in its line on.
- * @param from what stayed in the line in the passes before stands in front of it
+ * Decides again for the work that waits in a closed lane, from a place in its line on.
+ * @param from the place; what earlier passes left in the line is in front of it
  */
 export async function rebalance(
   resources: Resources,
@@ -62,15 +62,15 @@ async function nextOpening({ gate, clock }: Resources, lane: LaneConfig): Promis
 
 /** Waiting work is looked at again at least this often while the lane stays shut: another lane may have opened, ms. */
 const LOOK_AGAIN_MS = 30_000;
-/** And after this, when something was told of another account: a reading, a run that ended, a pause taken back, ms. */
+/** And after this, ms, when another account has news: a reading, a run that ended, the end of a pause. */
 const TOLD_MS = 3_000;
-/** From the time that a submit bears until it stands in its line, ms. */
+/** The most time between a submit's own stamp and its arrival in the line, ms. */
 const SUBMIT_MS = 2_000;
 
 /**
- * Rebalances on the first refusal of each kind, when somebody's waiting ends or somebody came since, when something was
- * told of another account, and now and then while it lasts: a shut lane is refused every
- * few seconds, and reading its line each time would cost more than the lane itself.
+ * Rebalances on the first refusal of each kind, when a dispatch's max-wait ends or a new one has come, when another
+ * account has news, and now and then while the lane stays shut. Not on every refusal: those come every few seconds, and
+ * reading the line each time would cost more than the lane itself.
  */
 export function rebalancer(resources: Resources, lane: LaneConfig, queue: string): (refusal: Refusal) => Promise<void> {
   const { wakes, gate } = resources;

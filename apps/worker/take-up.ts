@@ -27,7 +27,7 @@ export function takeUpAfter(
   return beganOf(end) === 'no' ? record.takeUp : null;
 }
 
-/** A writer that goes on in the session of an attempt that may have written. */
+/** A writer that continues the session of an attempt that may have written. */
 export function boundToSession({ access, takeUp }: Pick<DispatchRecord, 'access' | 'takeUp'>): boolean {
   return access === 'write' && takeUp !== null && takeUp.how !== 'continue';
 }

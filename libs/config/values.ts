@@ -12,7 +12,7 @@ export function isName(value: string): boolean {
   return NAME.test(value) && !RESERVED.has(value);
 }
 
-/** Lane, account, vendor: it stands in queue names, Redis keys and file names. */
+/** Lane, account, vendor: used in queue names, Redis keys and file names. */
 export const name: Shape<string> = text('a name of small letters, digits and - (at most 32)', isName);
 
 /** The lanes are known only once the whole file is read: cross-checks.ts compares. */

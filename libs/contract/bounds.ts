@@ -26,10 +26,7 @@ export const BOUNDS = {
   promptClaude: 10_000_000,
   /** Characters of a prompt that codex takes; past it it leaves with exit 1 and no failure event. */
   promptCodex: 1_048_576,
-  /**
-   * Characters of a JSON Schema; it lies in the prompt and, for
-   * one CLI, in argv (one string of it is bound to 128 KiB).
-   */
+  /** Characters of a JSON Schema, which is part of the prompt and, for one CLI, of argv (128 KiB a string). */
   schema: 100_000,
   /** Linux takes at most 128 KiB for one variable. */
   envValue: 131_000,

@@ -14,7 +14,7 @@ export type LaneConfig = {
   /** The CLI to look for on PATH (or an absolute path). */
   command: string;
   models: Record<Tier, TierModel>;
-  /** At once, all boxes; null: only the account's bound holds. */
+  /** Agents at once, over all boxes; null: only the account's bound applies. */
   slots: number | null;
   /** The only way to point a CLI elsewhere; shown wherever the lane is shown (names; the endpoint's host). */
   env: Record<string, string>;
@@ -62,7 +62,7 @@ export type Timing = {
   /** A queued record without a ticket for this long gets one. */
   ticketRepairMs: number;
   owedRepairMs: number;
-  /** A node that has said nothing for so long is taken for gone, with what ran on it. Longer than a reboot. */
+  /** A node without a sign of life for this long, ms, is taken for gone, with its runs. Longer than a reboot. */
   lostAfterMs: number;
 };
 
@@ -97,7 +97,7 @@ export type Notice = (typeof NOTICES)[number];
 /** One of webhook, ntfy and command is set. */
 export type NotifyTarget = { on: Notice[]; webhook: string | null; ntfy: string | null; command: string[] | null };
 
-/** Ended things are kept so long and so many, whichever is less; `most` null: no bound. */
+/** Ended things are kept for this many days and up to this many; the tighter bound wins. `most` null: no bound. */
 export type Keep = { days: number; most: number | null };
 export type Retention = { records: Keep; receipts: Keep; runs: Keep; blobs: Keep };
 
@@ -105,7 +105,7 @@ export type Config = {
   lanes: LaneConfig[];
   preference: { first: string; weightPoints: number };
   pressure: { tight: number; critical: number; exhausted: number };
-  /** account: running at once per account, all boxes; node: per box; dark: per account while its meter is dark. */
+  /** Agents at once. account: per account, over all boxes; node: per box; dark: per account while its meter is dark. */
   slots: { account: number; node: number; dark: number };
   /** What an account has of its own; the others have `slots.account`. */
   accounts: AccountConfig[];

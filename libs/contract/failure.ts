@@ -7,7 +7,7 @@ export type Failure = {
   resetsAt?: string | null;
   /** Only for `environment`: the whole box has it (disk full), so another lane here would fail the same way. */
   boxWide?: true;
-  /** Only for `environment`: it wrote events of a form that no reader here knows. The lane closes when that goes on. */
+  /** Only for `environment`: it wrote events that our reader doesn't know. The lane closes when that goes on. */
   drift?: true;
   words: string;
 };

@@ -16,7 +16,7 @@ export function dispatchId(now: number, random: Uint8Array): string {
   return `d-${time}${tail}`;
 }
 
-/** It stands in a Redis key, on command lines and in file names. */
+/** Used in a Redis key, on command lines and in file names. */
 export const BATCH_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export const DISPATCH_ID = /^d-[0-9A-HJKMNP-TV-Z]{26}$/;

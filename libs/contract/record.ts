@@ -6,7 +6,7 @@ import type { Progress } from './progress.js';
 import type { DispatchRequest } from './request.js';
 import type { Access, DispatchClass, FailureClass, Outcome, State } from './words.js';
 
-/** The request as the record keeps it: prompt, schema and environment lie in blobs beside it. */
+/** The request as the record keeps it: prompt, schema and environment are in blobs beside it. */
 export type StoredRequest = Omit<DispatchRequest, 'prompt' | 'env' | 'schema'> & {
   hasSchema: boolean;
   envNames: string[];

@@ -45,7 +45,7 @@ export type DispatchRequest = {
   once?: string;
   /** Not started before: an ISO time with its zone, or a duration from the submit on (`90s`, `15m`, `8h`, `2d`). */
   notBefore?: string;
-  /** Expires when it was not started for so long after the submit, ms. */
+  /** Expires unless it is started within this long after the submit, ms. */
   ttlMs?: number;
   /** Over by then, running or not: a time or a duration, as notBefore. */
   deadline?: string;

@@ -98,7 +98,7 @@ export function pauseOf({ pauses }: Pick<ControlData, 'pauses'>, lane: string): 
   );
 }
 
-/** How many run at once: what a person said last, else the configuration. */
+/** How many run at once: the number set by hand, else the configured one. */
 export function slotsOf({ slots }: Pick<ControlData, 'slots'>, of: SlotKind, name: string, configured: number): number {
   return slots.find((setting) => setting.of === of && setting.name === name)?.atOnce ?? configured;
 }

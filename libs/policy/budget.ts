@@ -13,9 +13,9 @@ export const RETRIES: Record<Budgeted, number> = {
 };
 
 /**
- * Poison stop: a dispatch of which so many attempts were ended from outside, or went silent, is taken for what does
- * that to every worker it meets. Over all lanes and these outcomes
- * together, since such a dispatch shows another one each time.
+ * Poison stop: after this many attempts that were killed from outside or went silent, the dispatch itself is taken for
+ * the cause. Counted over all lanes and over these outcomes together, since such a dispatch shows a different one each
+ * time.
  */
 export const VIOLENT_ENDS = 3;
 const VIOLENT: readonly PastFailure['class'][] = ['killed', 'silence', 'interrupted', 'lost'];

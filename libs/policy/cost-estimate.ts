@@ -38,7 +38,7 @@ export const EMPTY_LEDGER: CostLedger = { windows: {}, runs: {} };
 
 /** Samples needed before they outweigh the default. */
 export const LEAST_SAMPLES = 10;
-/** The newest so many count: models and prompts change. */
+/** Only this many of the newest count: models and prompts change. */
 export const MOST_SAMPLES = 50;
 /** Points. A lane whose runs round to nothing must still not be started without end on one reading. */
 export const COST_FLOOR = 0.05;

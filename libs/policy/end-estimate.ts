@@ -2,8 +2,8 @@
 export type StartGroup = { lane: string; startsAfter: number; count: number };
 
 /**
- * When the last of them would end (ms): each lane runs as many at once as it has slots, each as long as its middle run
- * did so far. Null where that is not known for a lane.
+ * When the last of them would end, ms since the epoch: each lane runs as many at once as it has slots, each for the
+ * median of its runs so far. Null when that is not known for a lane.
  *
  * @param lengthOf ms of one run on the lane; null when none was seen
  */

@@ -16,7 +16,7 @@ import { decide } from './decide.js';
 import { factsOfLimits, LIMITS_STALE_MS } from './limits-facts.js';
 import { chargeOf, roomFor, type Charge } from './room.js';
 
-/** `startsAfter` (ms): when a window has room for it, `now` for at once; null: nothing says when. */
+/** `startsAfter`: when a window has room for it, ms since the epoch; `now` when there is room; null: unknown. */
 export type ProjectedTask = { decision: Decision; startsAfter: number | null };
 
 /** What the whole adds to a window, points; `atOnce`: what of it starts now. */

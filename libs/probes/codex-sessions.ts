@@ -22,7 +22,7 @@ export type SessionQuery = {
    */
   offsetMs?: number;
   memo?: SessionMemo;
-  /** Look at the newest so many files only (by name): a cheap look between whole ones. */
+  /** Look only at this many of the newest files (by name): a cheap look between full ones. */
   maxFiles?: number;
   /** At most this many bytes in all and of one file; they bound the worst case, a usual call reads a few MB. */
   maxBytes?: number;
@@ -41,7 +41,7 @@ const GIB = 1024 ** 3;
 
 /**
  * The account's last reading in codex's session files. Runs write side by side, so the reading with the newest time of
- * writing wins, whichever file it stands in; files that were not touched since that time can't hold a newer one.
+ * writing wins, whichever file it is in; files that were not touched since that time can't hold a newer one.
  * Never throws; what can't be read makes the meter dark with a reason.
  */
 export async function readCodexSessions(query: SessionQuery): Promise<Probe> {

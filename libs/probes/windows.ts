@@ -37,8 +37,7 @@ export function percent(value: unknown): number | null {
 }
 
 /**
- * The kind by the window's length, never by the slot it stands in: since 2026 the weekly window stands in the first
- * slot on some plans. Builds write 299 and 10079 for 300 and 10080. Null when the length is none.
+ * The kind by the window's length, never by its slot: since 2026 some plans have the weekly window in the first slot. Builds write 299 and 10079 for 300 and 10080. Null when the length is none.
  */
 export function kindOfMinutes(minutes: number | null): { kind: WindowKind; lengthMs: number } | null {
   if (minutes === null || minutes <= 0 || minutes > LONGEST_MINUTES) return null;

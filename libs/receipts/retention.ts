@@ -9,8 +9,8 @@ const MONTH = /^(\d{4})-(\d{2})\.jsonl$/;
 export type MonthFile = { name: string; lines: number; bytes: number };
 
 /**
- * Receipts that are kept no longer, as whole months: a file is never written anew, since a line of it may be on its
- * way. The month that is being written stays whatever was said.
+ * Removes receipts past their retention, whole months at a time: a file is never rewritten, since a line of it may be on
+ * its way. The present month stays whatever the retention.
  * @param now ms; @param dryRun only says which
  * @returns the files that go
  */

@@ -33,8 +33,8 @@ export function findMarked(selection: ProcessSelection, table: ProcessTable = pr
 }
 
 /**
- * Ends every process that is meant: TERM (once each), grace,
- * KILL until none is seen. Returns at once when there is none.
+ * Ends every selected process: TERM (once each), grace, then KILL until none is seen. Returns immediately when there is
+ * none.
  *
  * Two looks in a row must see none: a process that forks and leaves between the reading of its child's place in the
  * list and its own is missed by one look.

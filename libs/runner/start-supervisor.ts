@@ -62,7 +62,7 @@ function seenIn(folder: string): 'running' | 'exited' | null {
   return existsSync(join(folder, 'run.json')) ? 'running' : null;
 }
 
-/** `exited` gives the supervisor's own exit code; the CLI's stands in exit.json. */
+/** `exited` gives the supervisor's own exit code; the CLI's is in exit.json. */
 export async function spawnSupervisor(input: StartInput): Promise<Spawned> {
   const flaw = flawOf(input.plan);
   if (flaw !== null) throw new RangeError(flaw);

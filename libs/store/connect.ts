@@ -75,7 +75,7 @@ function optionsOf(url: string): Options {
         sentinelRetryStrategy: pause,
         // One that accepts and says nothing must not keep us from the next.
         sentinelCommandTimeout: CONNECT_MS,
-        // Learns of a failover at once, and not when the old primary closes.
+        // Learns of a failover immediately, not only when the old primary closes.
         failoverDetector: true,
       };
   }

@@ -6,7 +6,7 @@ export type RenderedLine = {
   text: string;
 };
 
-/** Longer texts are cut: the whole stands in `--raw`. */
+/** Longer texts are cut; `--raw` shows them whole. */
 const TEXT_MAX = 2_000;
 
 export function rendered(kind: RenderedLine['kind'], text: string): RenderedLine {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from './json.js';
 
-/** What a vendor's structured output makes of a schema, as lines that name the place. */
+/** A vendor's verdict on a schema for structured output, as lines that name the place. */
 export type SchemaRuling = {
   /** It is answered with an error before a turn begins. */
   refused: string[];
@@ -44,8 +44,8 @@ function parts(schema: JsonObject): { key: string; name: string | null; part: un
 }
 
 /**
- * Every schema that stands in a schema, the whole one first. A reference
- * is not followed: what it leads to stands in the same document.
+ * Every schema within a schema, the whole one first. References are not followed: their targets are in the same
+ * document.
  */
 export function* subschemas(schema: unknown, path: string[] = [], depth = 0): Generator<SchemaNode> {
   yield { schema, path, depth };

@@ -26,7 +26,7 @@ const CLI_SENTENCE = {
 const GOES_ON =
   /^(?:·\s*)?(?:(?:your )?limits? will reset\b|resets?\b|\/(?:upgrade|extra-usage|usage-credits|rate-limit-options|login|model)\b)/i;
 /**
- * codex writes its progress, and with it the agent's words, on stderr in this mode: the cause stands at the very end.
+ * In this mode codex writes its progress, and with it the agent's words, on stderr: the cause is at the very end.
  */
 const STDERR_LINES = 5;
 

@@ -7,7 +7,7 @@ import type { ApiResources } from '../resources.js';
 import { LIVE, matchedOf, pick, picking } from '../selection.js';
 
 const body = z.strictObject(picking);
-/** Asked of Redis at once. */
+/** Requests to Redis in flight at once. */
 const WIDTH = 100;
 
 /**

@@ -23,7 +23,7 @@ const body = z.strictObject({
   at: z.int().check(z.gte(0), z.lte(2 ** 48 - 1)),
   maxWaitMs: orNull(within(NUMBERS.maxWaitMs)),
 });
-/** Texts of so many are held at once. */
+/** The texts of this many dispatches are held in memory at once. */
 const CHUNK = 100;
 
 /**

@@ -14,9 +14,9 @@ type Options = {
 };
 
 /**
- * The end of a log, and with `follow` what is written from then on. A log that is set aside and begun anew (by its
- * size) is read to its end first and then from its new start, so no
- * line is lost or told twice. @returns false: there is no such log
+ * The end of a log, and with `follow` what is written from then on. A log that is rotated (by size) is read to its end
+ * first and then from its new start, so no line is lost or shown twice.
+ * @returns false: there is no such log
  */
 export async function followLog(folder: string, name: string, { follow, goOn, line }: Options): Promise<boolean> {
   const path = join(folder, name);

@@ -17,8 +17,10 @@ export type Call = {
   method: 'GET' | 'POST';
   path: string;
   body?: unknown;
-  /** Without an answer for so long, it counts as hung. */ timeoutMs: number;
-  /** The attempt that this process belongs to. */ attempt?: string;
+  /** Without an answer for this long, it counts as hung. */
+  timeoutMs: number;
+  /** The attempt that this process belongs to. */
+  attempt?: string;
   signal?: AbortSignal;
 };
 

@@ -1,4 +1,4 @@
-/** Questions under way at once: each is a connection, and a process may have a thousand of them at most. */
+/** Requests in flight at once: each is a connection, and a process may have a thousand of them at most. */
 export const WIDTH = 32;
 
 /** The answers in the order of the questions. */

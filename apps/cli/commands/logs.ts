@@ -9,7 +9,7 @@ import { daemonLine } from '../output/daemon-line.js';
 import { printData } from '../output/json.js';
 import { logLine } from '../output/log-line.js';
 
-/** One question may wait so long for its answer, ms: below this a follower sees what is new as it comes. */
+/** How long one request may wait for news, ms; news within this time is answered as it comes. */
 const WAIT_MS = 5_000;
 /** Before the first attempt has started, and between two, ms. */
 const PAUSE_MS = 500;

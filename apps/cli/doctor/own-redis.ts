@@ -5,8 +5,8 @@ import { fail, ok, type Row } from './row.js';
 const REACH_MS = 3_000;
 
 /**
- * A Redis that somebody else runs: whether anything takes connections there. No more, since no client of Redis is
- * loaded for this; what its settings and rights are worth is said by the daemon, once it runs.
+ * A Redis that you run yourself: whether anything accepts connections there. No more than that, since no Redis client
+ * is loaded for this; the daemon checks its settings and permissions when it starts.
  */
 export async function ownRedis(url: string): Promise<Row> {
   const where = parseRedisAddress(url)?.where;

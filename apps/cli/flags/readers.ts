@@ -62,7 +62,7 @@ export const labelText: Reader<string> = (text) => {
   return read.ok ? good(`${read.value.name}=${read.value.value ?? ''}`) : read;
 };
 
-/** So long ago, or a date and time that has passed; comes out as ISO. */
+/** A duration back from now, or a date and time that has passed; the value is ISO. */
 export const past: Reader<string> = (text) => {
   const ago = parseDuration(text, 's');
   if (ago !== null) return good(new Date(Date.now() - ago).toISOString());
@@ -80,7 +80,7 @@ export const reason: Reader<string> = (text) =>
 
 export type AtOnce = { name: string; /** Null: what the configuration says. */ n: number | null };
 
-/** How many at once; `default` is the configuration's word. */
+/** How many at once; `default` stands for the configured number. */
 export const atOnce: Reader<number | null> = (text) => {
   if (text === 'default') return good(null);
   const read = whole(0, 10_000)(text);

@@ -43,7 +43,7 @@ export async function buildBatch(
   };
 }
 
-/** What `make` makes of each entry; throws what is wrong with all of them when it is wrong with one. */
+/** Runs `make` on each entry; when any of them is wrong, throws what is wrong with all of them. */
 export async function refuseEntries<T>(
   entries: readonly BatchEntry[],
   command: string,

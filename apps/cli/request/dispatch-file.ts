@@ -21,7 +21,7 @@ export type DispatchFile =
   | {
       ok: true;
       header: HeaderLine[];
-      /** As it stands in the file, line ends too. */
+      /** Exactly as in the file, line ends included. */
       task: string;
       /** The line of a DISPATCH that is text because something stands before it: perhaps not what its writer meant. */
       lateHeader: number | null;

@@ -39,7 +39,7 @@ export async function taskFrom(command: string, flags: TaskValues, context: Cont
   return { told: overridden(read.source.told, flags), prompt: read.source.prompt };
 }
 
-/** A dispatch file's text as a task. `name` stands in front of what is wrong with it. */
+/** A dispatch file's text as a task. `name` is put in front of each problem. */
 export function taskOfFile(
   text: string,
   name: string,

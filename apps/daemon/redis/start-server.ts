@@ -11,7 +11,7 @@ export type ServerStart = { ok: true; pid: number } | { ok: false; error: ErrorB
 /**
  * Starts a server of our own and waits until it answers. Only under redis.lock, and only when no living server was
  * found on the folder. Detached, with an environment without any mark: it outlives the daemon, and no agent's sweep
- * finds it. A start that comes to nothing leaves no process and no socket.
+ * finds it. A failed start leaves no process and no socket.
  */
 export async function startServer(
   program: string,

@@ -27,8 +27,8 @@ export function tooMany(things: readonly Aged[], { days, most }: Keep, now: numb
 }
 
 /**
- * @returns bytes of a file, or of all that lies in a folder. What an
- * agent linked to from there is not in it: that may be the whole disk.
+ * @returns bytes of a file, or of everything in a folder. Links are not followed: an agent may have linked to the whole
+ * disk.
  */
 export async function sizeOf(path: string): Promise<number> {
   const own = await lstat(path).catch(() => null);

@@ -40,7 +40,7 @@ export function codexProbe(
   const memos = new Map<string, { newest: SessionMemo; all: SessionMemo; allAt: number }>();
   return async (lane, { environment, whole = false } = {}) => {
     const { now, offsetMs } = await time();
-    // Not all of them at once: the first look is in the way of a start.
+    // Not all of them: a start waits for the first look.
     const memo = memos.get(lane.account) ?? { newest: new Map(), all: new Map(), allAt: now };
     memos.set(lane.account, memo);
     const all = whole || now - memo.allAt >= ALL_EVERY_MS;

@@ -17,7 +17,7 @@ import text from './lua/cost-ledger.lua';
 
 const operation = script('cost-ledger', text);
 
-/** Other boxes write the same ledger; each try reads it anew. */
+/** Other boxes write the same ledger; each try reads it again. */
 const TRIES = 20;
 
 /**
@@ -81,7 +81,7 @@ export function costLedgers(redis: Redis, log: Log, sampled: (account: string) =
   };
 }
 
-/** A ledger that can't be read is begun anew: measuring starts over, nothing else is lost. */
+/** A ledger that can't be read is replaced by an empty one: measuring starts over, nothing else is lost. */
 function parsed(known: string | null): CostLedger {
   try {
     return known === null ? EMPTY_LEDGER : (JSON.parse(known) as CostLedger);

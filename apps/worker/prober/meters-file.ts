@@ -9,7 +9,7 @@ const LEAST_MS = 1_000;
 const MOST_MS = 60_000;
 
 export interface MetersFileWriter {
-  /** The picture now; written at once, or when a second has passed since the last one. */
+  /** The present picture; written immediately, or once a second has passed since the last write. */
   offer(data: LimitsData): void;
   /** Writes what is still owed. */
   stop(): Promise<void>;
