@@ -24,8 +24,8 @@ export type EnvelopeParts = {
 };
 
 /**
- * What a front door prints of a dispatch, whatever its state: the
- * record, its blobs and its receipts in, one flat object out.
+ * What a front door prints of a dispatch, whatever its state: the record, its blobs and its receipts in, one flat
+ * object out.
  */
 export function envelopeOf({ record, result, partial, receipts, waiting, now }: EnvelopeParts): Envelope {
   const { decision, request } = record;

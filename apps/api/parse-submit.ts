@@ -11,8 +11,8 @@ export type Submit =
 const OUTER = ['dispatches', 'once'];
 
 /**
- * The body of a submit: all its requests, or every problem of every
- * one. What only the box knows (folders, CLIs) is asked later.
+ * The body of a submit: all its requests, or every problem of every one. What only the box knows (folders, CLIs) is
+ * asked later.
  */
 export function parseSubmit(body: unknown, config: PolicyConfig): Submit {
   const outer =

@@ -18,8 +18,8 @@ export async function placeOf(path: string): Promise<PlaceKind> {
 }
 
 /**
- * Name of the repository that holds a path (its folder with `.git`, which is
- * a file in a worktree), else of the path's own folder. Starts no process.
+ * Name of the repository that holds a path (its folder with `.git`, which is a file in a worktree), else of the path's
+ * own folder. Starts no process.
  */
 export async function projectOf(path: string): Promise<string> {
   const start = resolve(path);

@@ -3,8 +3,8 @@ import { refuse } from './answers.js';
 import { refusal, unknownKey, wrong, wrongWord } from './problems.js';
 
 /**
- * Reading a query string. Fastify's parser makes an object without
- * prototype, so a key from outside finds nothing but itself.
+ * Reading a query string. Fastify's parser makes an object without prototype, so a key from outside finds nothing but
+ * itself.
  */
 type Query = Record<string, unknown>;
 

@@ -16,8 +16,8 @@ export type Log = {
 export type PlaceKind = 'folder' | 'missing' | 'relative' | 'not-a-folder' | 'unreadable';
 
 /**
- * Whole lines of a run's stdout. `ended`: after `next` nothing
- * will come. `errors`: the end of its stderr, once it has ended.
+ * Whole lines of a run's stdout. `ended`: after `next` nothing will come. `errors`: the end of its stderr, once it has
+ * ended.
  */
 export type OutputPart = {
   kind: 'codex' | 'claude';

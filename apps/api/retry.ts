@@ -3,8 +3,8 @@ import { dispatchId, MOMENT_FORM, parseDuration, type DispatchRecord, type Dispa
 import type { Records } from '#store';
 
 /**
- * Of one call of `cmo retry`: the ids of the new dispatches follow
- * from it, so that a call that is sent again makes no others.
+ * Of one call of `cmo retry`: the ids of the new dispatches follow from it, so that a call that is sent again makes no
+ * others.
  */
 export type RetryCall = { nonce: string; at: number; maxWaitMs: number | null };
 

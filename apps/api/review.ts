@@ -2,8 +2,8 @@ import { DISPATCH_ID, errorBody, isEnded, type DispatchRequest, type ErrorBody, 
 import type { Records, StoredText } from '#store';
 
 /**
- * What is to be graded: who really made it, and what it came to (null:
- * only its receipt is left). Or why there is nothing to grade.
+ * What is to be graded: who really made it, and what it came to (null: only its receipt is left). Or why there is
+ * nothing to grade.
  */
 export type Reviewed = { ok: true; vendor: string; output: StoredText | null } | Refused;
 type Refused = { ok: false; error: ErrorBody };

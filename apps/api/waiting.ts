@@ -6,8 +6,8 @@ import type { ApiResources } from './resources.js';
 export type Waiting = NonNullable<Envelope['waiting']>;
 
 /**
- * Why each of some dispatches waits, asked of the gate now (a dry run). Equal
- * questions of one answer are asked once: a batch of 250 waits for the same thing.
+ * Why each of some dispatches waits, asked of the gate now (a dry run). Equal questions of one answer are asked once: a
+ * batch of 250 waits for the same thing.
  */
 export function waitingLooks({
   gate,

@@ -18,8 +18,8 @@ import { processCacheFolder } from '#config/paths';
  * What Node starts as `cmo`. Compiling the everyday commands costs as much again as starting Node does, so what V8 made
  * of them is kept in the cache folder, for each command (what one runs is not what another runs), this Node and this
  * build. V8 refuses what another version made, but takes any bytes of its own for good ones: a file that a power cut
- * left with holes would end every start. So it carries a sum of ours.
- * Whenever anything here is not right, the commands are compiled.
+ * left with holes would end every start. So it carries a sum of ours. Whenever anything here is not right, the commands
+ * are compiled.
  */
 declare const CMO_HOT: { file: string; hash: string };
 /** Of the CommonJS file that this becomes: as ES has them they cost a start half a millisecond. */

@@ -4,8 +4,8 @@ import { statfs } from 'node:fs/promises';
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Bytes that we may still write under a folder. Infinity when its
- * file system does not say: then nothing is refused for it.
+ * Bytes that we may still write under a folder. Infinity when its file system does not say: then nothing is refused for
+ * it.
  */
 export function freeSpace(folder: string): () => Promise<number> {
   let last = { at: -Infinity, free: Infinity };

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * The Node supervisor, bundled beside the daemon, as a copy of this daemon's own: where the shell's doesn't do it is a
- * file that each start of an agent reads, and the package may
- * be replaced or removed long before this daemon hands over.
+ * file that each start of an agent reads, and the package may be replaced or removed long before this daemon hands
+ * over.
  */
 export function keepSupervisor(state: string): string {
   const bundled = fileURLToPath(new URL('./supervisor.mjs', import.meta.url));

@@ -30,8 +30,8 @@ export function daemonEnvironment(env: Variables): Record<string, string> {
 }
 
 /**
- * Redis needs a place for temporary files and nothing else; its
- * version of the world has no configuration of ours in it.
+ * Redis needs a place for temporary files and nothing else; its version of the world has no configuration of ours in
+ * it.
  */
 export function serverEnvironment(env: Variables): Record<string, string> {
   return pick(env, (name) => ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL'].includes(name));

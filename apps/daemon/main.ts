@@ -21,8 +21,8 @@ const FAILED_PAUSE_MS = 15_000;
 
 /**
  * `node daemon.mjs --state DIR [--service]`: everything else comes from the config file and the environment, of which
- * no more counts than what a made one has; nothing secret stands
- * in argv. `--service`: something of the box keeps it running.
+ * no more counts than what a made one has; nothing secret stands in argv. `--service`: something of the box keeps it
+ * running.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({

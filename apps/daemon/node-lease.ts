@@ -23,8 +23,8 @@ export type NodeLease = {
 
 type Holder = ProcessIdentity & {
   /**
-   * Of this start, so that a lease can be told from that of an
-   * earlier process with the same pid and ticks on another box.
+   * Of this start, so that a lease can be told from that of an earlier process with the same pid and ticks on another
+   * box.
    */
   nonce: string;
   stateDir: string;

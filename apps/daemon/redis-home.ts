@@ -15,8 +15,8 @@ export type RedisHome = {
   address: RedisAddress;
   about(): StatusData['redis'];
   /**
-   * A private one goes with its daemon, unless the next one is
-   * about to come or it was there before a start that failed.
+   * A private one goes with its daemon, unless the next one is about to come or it was there before a start that
+   * failed.
    */
   leave(leaving: Leaving): Promise<void>;
 };

@@ -5,8 +5,8 @@ import { laneById, type Resources } from './resources.js';
 
 /**
  * Files win about processes: a record that a Redis which came back with less shows as if this attempt had not been
- * started is put back to running. True: it was. A record that
- * is beyond the attempt, has ended, or agrees, stays as it is.
+ * started is put back to running. True: it was. A record that is beyond the attempt, has ended, or agrees, stays as it
+ * is.
  */
 export async function assertRun(
   resources: Resources,
@@ -37,8 +37,8 @@ export async function assertRun(
 }
 
 /**
- * The record of a run that is over. A Redis that fell back may call it waiting:
- * its end would be told as a stranger's, and another node start it again.
+ * The record of a run that is over. A Redis that fell back may call it waiting: its end would be told as a stranger's,
+ * and another node start it again.
  */
 export async function assertedRecord(
   resources: Resources,

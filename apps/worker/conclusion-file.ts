@@ -5,8 +5,8 @@ import type { Closing, Next } from '#queue';
 import { writeFirst } from '#runner/durable-file';
 
 /**
- * What a delivery will do, decided once and kept in the run folder before its first effect: a delivery that is
- * repeated after a crash does the same again, whatever the meters say by then.
+ * What a delivery will do, decided once and kept in the run folder before its first effect: a delivery that is repeated
+ * after a crash does the same again, whatever the meters say by then.
  */
 export type Conclusion = {
   receipt: AttemptReceipt;

@@ -191,8 +191,8 @@ function nextOf(
         leavingFor(step, lane, end),
       );
     case 'wait': {
-      // With no usable lane at all it waits where a window opens
-      // first; else (no failover, budgets) this lane is the only one.
+      // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the
+      // only one.
       if (!again.ok && (record.request.failover ?? true))
         return rerouted(
           placement(record, again, attempt, config, now, 'waits', takeUp),
@@ -218,8 +218,8 @@ function nextOf(
 }
 
 /**
- * A window alone never moves work that must be graded by another
- * vendor whatever that costs; a pin the policy itself keeps.
+ * A window alone never moves work that must be graded by another vendor whatever that costs; a pin the policy itself
+ * keeps.
  */
 function mayMove({ request }: DispatchRecord, cls: string): boolean {
   if (request.strictIndependence === true && (cls === 'usage_limit' || cls === 'rate_limit')) return false;

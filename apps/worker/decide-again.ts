@@ -35,8 +35,8 @@ export function shutsOut(refusal: Refusal): boolean {
 }
 
 /**
- * After a limit or a lapsed login another lane may carry on what an
- * agent has begun to write; after anything else only its own session.
+ * After a limit or a lapsed login another lane may carry on what an agent has begun to write; after anything else only
+ * its own session.
  */
 function mayCarryOn({ reason, window }: Refusal): boolean {
   if (reason === 'closed') return ['usage_limit', 'rate_limit', 'auth', 'overloaded'].includes(window ?? '');

@@ -40,8 +40,8 @@ export async function deliver(
       drift: conclusion.drift ?? false,
     };
     let answer = await transitions.deliver(step);
-    // Fenced by a record that is behind: Redis fell back while
-    // this was on its way, and another node would start it again.
+    // Fenced by a record that is behind: Redis fell back while this was on its way, and another node would start it
+    // again.
     if (answer.answer === 'fenced' && (await assertRun(resources, { dispatch, attempt }, await readPlan(folder)))) {
       await putTexts(resources, dispatch, attempt, conclusion);
       answer = await transitions.deliver(step);

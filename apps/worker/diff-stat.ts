@@ -16,8 +16,8 @@ const OUTPUT_MAX = 16 * 1024 * 1024;
  * no commit, no git, or no answer in time.
  *
  * An agent may have written whatever it likes into the tree's own configuration, and this runs outside its sandbox:
- * nothing that a configuration could have git start (hooks, monitors,
- * filters, external diffs, transports, submodules) is let in.
+ * nothing that a configuration could have git start (hooks, monitors, filters, external diffs, transports, submodules)
+ * is let in.
  *
  * @param path where git is looked for
  */
@@ -77,8 +77,8 @@ async function quietGit(cwd: string, path: string): Promise<(args: string[]) => 
     });
     return stdout;
   };
-  // Exit 1: there are none. The keys of a configuration can be
-  // anything, so they go by variables and never as `-c key=value`.
+  // Exit 1: there are none. The keys of a configuration can be anything, so they go by variables and never as `-c
+  // key=value`.
   const filters = await call(
     ['config', '--name-only', '-z', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$'],
     base,

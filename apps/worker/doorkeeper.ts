@@ -16,8 +16,8 @@ const HELD_LOOK_MS = 1_000;
 export const NODE = '@node';
 
 /**
- * Lets the worker of one lane fetch: a place on the node, then a reservation in the gate.
- * The wake's number is read before anything is asked, or a wake between a refusal and the sleep would be missed.
+ * Lets the worker of one lane fetch: a place on the node, then a reservation in the gate. The wake's number is read
+ * before anything is asked, or a wake between a refusal and the sleep would be missed.
  */
 export function laneDoor(
   { gate, wakes, config, clock, node }: Pick<Resources, 'gate' | 'wakes' | 'config' | 'clock' | 'node'>,

@@ -30,8 +30,8 @@ export async function endWaits(resources: Resources): Promise<number> {
 }
 
 /**
- * Slots are always waited for: a --max-wait that is over ends only what
- * the lane's window keeps, and only where no other lane takes it.
+ * Slots are always waited for: a --max-wait that is over ends only what the lane's window keeps, and only where no
+ * other lane takes it.
  */
 async function waitedOut(resources: Resources, record: DispatchRecord, now: number): Promise<Next | null> {
   const lane = laneById(resources.config, record.lane);

@@ -6,8 +6,8 @@ import type { Repeated } from './every.js';
 const STUCK_MS = 60_000;
 
 /**
- * By what was done, not by what is connected. Nothing but the Redis
- * is blamed while that is away, or has only just come back.
+ * By what was done, not by what is connected. Nothing but the Redis is blamed while that is away, or has only just come
+ * back.
  */
 export function healthOf(
   pulse: Pick<Pulse, 'awayMs' | 'answersMs'>,

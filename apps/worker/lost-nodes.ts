@@ -15,8 +15,8 @@ import { laneById, type Resources } from './resources.js';
  * A node is here as long as its worker says so, and by its lease. One that has said nothing for `lostAfterMs` is taken
  * for gone with what ran on it: its attempts are `lost`, their points settle, and what any node may do begins again
  * elsewhere. A dispatch that has a folder belongs to the box that has it: it waits for that, or, where it may have
- * written, for a look. Should the node come back, what it brings
- * of a lost attempt is evidence (`fenced`), never the answer.
+ * written, for a look. Should the node come back, what it brings of a lost attempt is evidence (`fenced`), never the
+ * answer.
  */
 export async function tellOfNode({ redis, node, clock }: Resources): Promise<void> {
   await redis.zadd(keys.nodes, clock() + (await redisOffset(redis, clock)), node);

@@ -47,8 +47,8 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
         const probe = readRateLimitEvent(info, { account: lane.account, seenAt: seenAt + offsetMs, now });
         if (probe.kind === 'dark') return;
         const { overage } = probe.reading;
-        // It never names the windows of some models, nor amounts of
-        // money: those keep what the usage endpoint said of them.
+        // It never names the windows of some models, nor amounts of money: those keep what the usage endpoint said of
+        // them.
         await take({ ...probe.reading, complete: false, overage: overage?.enabled === true ? overage : null });
       }),
     codexRun: (lane, environment) =>

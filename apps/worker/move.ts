@@ -4,8 +4,8 @@ import { payWhatIsOwed } from './owed-after.js';
 import type { Resources } from './resources.js';
 
 /**
- * Moves or ends a dispatch that waits, and does what is owed
- * then: its new ticket, or its line. False: it waits no more.
+ * Moves or ends a dispatch that waits, and does what is owed then: its new ticket, or its line. False: it waits no
+ * more.
  */
 export async function move(resources: Resources, record: DispatchRecord, next: Next, why: string): Promise<boolean> {
   const { transitions, log } = resources;

@@ -1,6 +1,6 @@
 /**
- * How many runs this node carries: tenders plus tickets being opened. A place is taken synchronously, before the
- * first await of a fetch: the workers of two lanes in one process would else both see the last one free.
+ * How many runs this node carries: tenders plus tickets being opened. A place is taken synchronously, before the first
+ * await of a fetch: the workers of two lanes in one process would else both see the last one free.
  */
 export interface NodeSlots {
   /** Takes a place for a ticket being opened; false when the node is full. */

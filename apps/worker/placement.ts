@@ -45,8 +45,8 @@ export function placement(
 }
 
 /**
- * Why a dispatch leaves its lane, and for which event of a window,
- * where it was one. `closing`: the one that its own delivery makes.
+ * Why a dispatch leaves its lane, and for which event of a window, where it was one. `closing`: the one that its own
+ * delivery makes.
  */
 export type Leaving = { from: string; why: string; event: WindowEvent | 'closing' | null };
 

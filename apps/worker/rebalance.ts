@@ -11,8 +11,8 @@ export type Rebalanced = {
   /** How many moved or ended. */
   changed: number;
   /**
-   * When to look again: somebody may wait no longer then, or
-   * another lane opens, ms; Infinity: nothing is known to come.
+   * When to look again: somebody may wait no longer then, or another lane opens, ms; Infinity: nothing is known to
+   * come.
    */
   soonest: number;
   /** Where in the line the next pass continues; 0: this one reached the end. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { listRuns } from '#runner';
 
 /**
- * A Redis that comes back with less has lost its last second, or
- * what its replica lacked; a copy of its file may be older, ms.
+ * A Redis that comes back with less has lost its last second, or what its replica lacked; a copy of its file may be
+ * older, ms.
  */
 const KEPT_MS = 10 * 60_000;
 /** Folders looked at, the youngest dispatches first: a start must not take longer the more there is of history. */

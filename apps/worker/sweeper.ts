@@ -9,9 +9,9 @@ const LOOK_AGAIN_MS = 60_000;
 const PER_PASS = 2_000;
 
 /**
- * Repairs what a crash left between two steps: a waiting record without a ticket gets one, a dispatch line that is
- * owed is written, and what waited past its time ends. Races with
- * nothing: a ticket too many is stale and costs one reservation.
+ * Repairs what a crash left between two steps: a waiting record without a ticket gets one, a dispatch line that is owed
+ * is written, and what waited past its time ends. Races with nothing: a ticket too many is stale and costs one
+ * reservation.
  */
 export async function sweep(resources: Resources): Promise<{ ticketsAdded: number; linesPaid: number }> {
   const now = resources.clock();

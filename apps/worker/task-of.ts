@@ -1,8 +1,8 @@
 import type { DispatchRecord, PastFailure, Task } from '#contract';
 
 /**
- * The record's request as the policy reads it, with what this
- * dispatch has learnt: models that don't exist, lanes it left.
+ * The record's request as the policy reads it, with what this dispatch has learnt: models that don't exist, lanes it
+ * left.
  */
 export function taskOfRecord(record: DispatchRecord, more: { lanesOut?: string[]; modelsOut?: string[] } = {}): Task {
   const {

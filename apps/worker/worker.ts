@@ -37,8 +37,8 @@ export type WorkerOptions = {
    */
   soleNode?: boolean;
   /**
-   * The bundled Node program of libs/runner: starts supervisors, and is one on boxes
-   * without sh, setpriv or /proc. Null: there is none, so this process starts them.
+   * The bundled Node program of libs/runner: starts supervisors, and is one on boxes without sh, setpriv or /proc.
+   * Null: there is none, so this process starts them.
    */
   nodeProgram: string | null;
   /** Default: found out by a trial. */

@@ -19,8 +19,8 @@ import {
 
 /**
  * config.json, every key. The keys of the tool that people come from keep their place (models, preference, pressure,
- * freshness, reservation, fleet, codexSessionsRoot, claudeCredentials);
- * `lanes` holds the same things per lane and more.
+ * freshness, reservation, fleet, codexSessionsRoot, claudeCredentials); `lanes` holds the same things per lane and
+ * more.
  */
 const DAY = 86_400_000;
 

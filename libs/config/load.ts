@@ -49,8 +49,8 @@ export function configFrom(text: string | null, { file, env, machine }: LoadOpti
 }
 
 /**
- * A configuration given as a value, over the defaults alone: what `cmo explain` makes of an input's own `config`.
- * The box and the environment have no say in it.
+ * A configuration given as a value, over the defaults alone: what `cmo explain` makes of an input's own `config`. The
+ * box and the environment have no say in it.
  */
 export function configOfValue(value: unknown, source: string): Loaded {
   const machine = { home: '/', hostname: 'localhost', cores: 1 };

@@ -34,8 +34,8 @@ export function makeOwnFolder(path: string): string | null {
 }
 
 /**
- * Step by step: Node's own `recursive` never comes back where a file
- * system answers ENOENT in a folder that is there (/proc, automounts).
+ * Step by step: Node's own `recursive` never comes back where a file system answers ENOENT in a folder that is there
+ * (/proc, automounts).
  */
 function makeWithParents(path: string): void {
   if (makeUnlessThere(path)) return;

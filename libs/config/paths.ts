@@ -82,8 +82,8 @@ function socketFolder(state: string, runtime: string | undefined, temp: string):
 }
 
 /**
- * FNV-1a, 64 bits: a name for a folder of ours, no secret.
- * (node:crypto would cost every start of `cmo` two milliseconds.)
+ * FNV-1a, 64 bits: a name for a folder of ours, no secret. (node:crypto would cost every start of `cmo` two
+ * milliseconds.)
  */
 function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;

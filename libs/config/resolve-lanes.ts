@@ -119,8 +119,8 @@ function twoEfforts(path: Path, entry: TierEntry | undefined): Problem[] {
 }
 
 /**
- * `reservation` names the points of the shortest window; the
- * longer ones take a fifth of it (their share of the same work).
+ * `reservation` names the points of the shortest window; the longer ones take a fifth of it (their share of the same
+ * work).
  */
 function resolveCost(
   { merge, file }: Sources,

@@ -63,7 +63,7 @@ export class EnvironmentSource {
 }
 
 /**
- * Read elsewhere: folders by paths.ts, the mark of an attempt
- * by the CLI; the last is the older tool's and has no effect.
+ * Read elsewhere: folders by paths.ts, the mark of an attempt by the CLI; the last is the older tool's and has no
+ * effect.
  */
 const OTHER_VARIABLES = ['CMO_STATE_DIR', 'CMO_CONFIG_DIR', 'CMO_CACHE_DIR', 'CMO_ATTEMPT', 'CMO_NO_SIGNAL_TRAP'];

@@ -91,8 +91,8 @@ export type StatusData = {
 };
 
 /**
- * Of `GET /readyz`: what keeps work from coming forward here, one sentence
- * each, and of each queue how long its worker has shown no sign, ms.
+ * Of `GET /readyz`: what keeps work from coming forward here, one sentence each, and of each queue how long its worker
+ * has shown no sign, ms.
  */
 export type HealthData = {
   problems: string[];

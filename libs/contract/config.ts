@@ -69,8 +69,8 @@ export type Timing = {
 export type AccountConfig = { id: string; slots: number | null };
 
 /**
- * In the box's own time. `from` and `until`: minutes of the
- * day; `days` empty: every day; `account` null: every account.
+ * In the box's own time. `from` and `until`: minutes of the day; `days` empty: every day; `account` null: every
+ * account.
  */
 export type HoldBackHours = {
   from: number;

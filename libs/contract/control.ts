@@ -1,6 +1,6 @@
 /**
- * What persons have said about starting work, beside the configuration:
- * kept in Redis, for all boxes, until it is taken back.
+ * What persons have said about starting work, beside the configuration: kept in Redis, for all boxes, until it is taken
+ * back.
  */
 export type ControlData = {
   pauses: Pause[];
@@ -15,8 +15,8 @@ export type Pause = { lane: string | null; reason: string; since: number; until:
 export type Drain = { node: string; reason: string; since: number };
 
 /**
- * How many run at once, in place of the configuration's word.
- * `dark`: per account while its meter is dark; its name is empty.
+ * How many run at once, in place of the configuration's word. `dark`: per account while its meter is dark; its name is
+ * empty.
  */
 export type SlotKind = 'account' | 'lane' | 'node' | 'dark';
 export type SlotSetting = { of: SlotKind; name: string; atOnce: number };

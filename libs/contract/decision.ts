@@ -19,8 +19,8 @@ export type Task = {
   /** A model named by the person; applies to the chosen lane only. */
   pinModel?: string;
   /**
-   * The lane that the first decision put pinModel on: a lane taken
-   * later runs its own tier's model. Absent = the lane chosen now.
+   * The lane that the first decision put pinModel on: a lane taken later runs its own tier's model. Absent = the lane
+   * chosen now.
    */
   pinModelLane?: string;
   /** Models that answered model_unavailable in this dispatch, as `<lane>/<model>`; never offered again. */

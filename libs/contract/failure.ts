@@ -69,8 +69,8 @@ export type StepFacts = {
 
 /**
  * `resume`: continue the vendor's session with a prompt that says it was cut off (for `schema`: what was wrong), else a
- * plain run. `continued`: the other lane's prompt says that
- * earlier work may lie in cwd, and carries the partial output.
+ * plain run. `continued`: the other lane's prompt says that earlier work may lie in cwd, and carries the partial
+ * output.
  */
 export type NextStep =
   | { kind: 'retry'; why: string; notBefore: number; resume: boolean; model?: string }

@@ -1,6 +1,6 @@
 /**
- * What was removed, or would be (`dryRun`), since it is kept
- * no longer. Of this node's files, and of the records of all.
+ * What was removed, or would be (`dryRun`), since it is kept no longer. Of this node's files, and of the records of
+ * all.
  */
 export type GcData = {
   dryRun: boolean;

@@ -23,8 +23,8 @@ export function heldBackAt(
 }
 
 /**
- * From 22:00 until 09:00 goes over midnight, and belongs to the
- * day on which it begins; the same time twice is the whole day.
+ * From 22:00 until 09:00 goes over midnight, and belongs to the day on which it begins; the same time twice is the
+ * whole day.
  */
 function covers({ from, until, days }: HoldBackHours, { minutes, weekday }: DayTime): boolean {
   const begins = (day: number): boolean => days.length === 0 || days.includes(WEEKDAYS[(day + 7) % 7] ?? 'sun');

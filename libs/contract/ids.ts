@@ -1,6 +1,6 @@
 /**
- * Identifiers: `d-` + ULID for a dispatch, `<dispatch>.<n>` for an attempt, `<dispatch>-<n>` for its ticket
- * (BullMQ forbids `:` in job ids). A ULID sorts by time, so a listing needs no other index.
+ * Identifiers: `d-` + ULID for a dispatch, `<dispatch>.<n>` for an attempt, `<dispatch>-<n>` for its ticket (BullMQ
+ * forbids `:` in job ids). A ULID sorts by time, so a listing needs no other index.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

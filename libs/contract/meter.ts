@@ -1,8 +1,8 @@
 import type { WindowKind } from './words.js';
 
 /**
- * One rolling limit of an account, as the vendor reported it. Percent of the window, 0..100.
- * `id` names it within the account: the kind, and for a scoped one `kind:scope` (`weekly:opus`).
+ * One rolling limit of an account, as the vendor reported it. Percent of the window, 0..100. `id` names it within the
+ * account: the kind, and for a scoped one `kind:scope` (`weekly:opus`).
  */
 export type MeterWindow = {
   id: string;
@@ -21,8 +21,8 @@ export type MeterWindow = {
 export type Reached = { flag: string; resetsAt: number | null };
 
 /**
- * Money beside the subscription: codex credits, claude extra
- * usage. Shown, never headroom. Amounts as the vendor wrote them.
+ * Money beside the subscription: codex credits, claude extra usage. Shown, never headroom. Amounts as the vendor wrote
+ * them.
  */
 export type Overage = {
   enabled: boolean;

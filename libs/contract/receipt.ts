@@ -46,8 +46,8 @@ export type AttemptReceipt = {
   endpoint: string | null;
   adopted: boolean;
   /**
-   * What it was taken to cost, points per window; `measured`: the
-   * mean of earlier attempts, else the configuration's word.
+   * What it was taken to cost, points per window; `measured`: the mean of earlier attempts, else the configuration's
+   * word.
    */
   cost?: { points: Record<string, number>; measured: boolean };
   /** A late result of an attempt that was fenced: evidence, never the answer. */

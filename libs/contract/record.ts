@@ -49,8 +49,8 @@ export type PastAttempt = {
 /**
  * How an attempt begins, when not from the prompt alone. `resume`: in the vendor's session of an attempt that was cut
  * off. `repair`: in the session whose answer did not fit the schema. Both are bound to the lane and the node where the
- * session's files lie. `continue`: on another lane than the one
- * that may have written already; its partial output goes along.
+ * session's files lie. `continue`: on another lane than the one that may have written already; its partial output goes
+ * along.
  */
 export type TakeUp =
   | { how: 'resume'; lane: string; node: string; session: string }
@@ -64,8 +64,8 @@ export type TakeUp =
 export type LeftLane = { lane: string; event: string; until?: number; closing?: number };
 
 /**
- * A dispatch, as Redis owns it. `attempt` is the number of the attempt that runs or is next; it only grows.
- * Changed by compare-and-set on (state, attempt) only (libs/store, libs/queue).
+ * A dispatch, as Redis owns it. `attempt` is the number of the attempt that runs or is next; it only grows. Changed by
+ * compare-and-set on (state, attempt) only (libs/store, libs/queue).
  */
 export type DispatchRecord = {
   schema: 1;

@@ -130,8 +130,8 @@ function dbOf(text: string): number | null {
 }
 
 /**
- * Undefined: not understood. A certificate without its key, or
- * the other way round, would fail only at the first connection.
+ * Undefined: not understood. A certificate without its key, or the other way round, would fail only at the first
+ * connection.
  */
 function tlsOf(secure: boolean, words: ReadonlyMap<string, string>): RedisTarget['tls'] | undefined {
   if (!secure) return null;

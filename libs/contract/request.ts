@@ -1,8 +1,8 @@
 import type { DispatchClass, Length, Role } from './words.js';
 
 /**
- * What a front door sends for one dispatch. The client makes the id, so that sending the same thing again is
- * harmless: the same id returns the record.
+ * What a front door sends for one dispatch. The client makes the id, so that sending the same thing again is harmless:
+ * the same id returns the record.
  */
 export type DispatchRequest = {
   id: string;

@@ -5,8 +5,8 @@ import type { AccountSnapshot } from './snapshot.js';
 
 /**
  * An account's picture as the policy reads it (pure). Percents are effective; a lane is hardBlocked while a refusal
- * keeps its account closed, while it is paused, or when the bare limit refuses this cost with nothing in flight
- * and nothing settling: then only the reset can help.
+ * keeps its account closed, while it is paused, or when the bare limit refuses this cost with nothing in flight and
+ * nothing settling: then only the reset can help.
  * @param cost thousandths per window of the dispatch in question
  * @param limit thousandths
  */

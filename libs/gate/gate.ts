@@ -47,8 +47,8 @@ export interface Gate {
   reserve(token: string, lane: LaneConfig, queue: string, node: string): Promise<Admission>;
   giveBack(token: string, account: string): Promise<void>;
   /**
-   * While an agent waits for one that it sent itself its slot is
-   * another's; its points stay. @returns whether that changed something
+   * While an agent waits for one that it sent itself its slot is another's; its points stay. @returns whether that
+   * changed something
    */
   lend(attempt: string, account: string, lent: boolean): Promise<boolean>;
   /** Takes back what this node had lent: who waited for what went with the process. */
@@ -82,8 +82,8 @@ export type RenewedRun = {
 };
 
 /**
- * @param costsOf what an attempt of a lane and tier is taken to cost; the
- * default is the configuration's word, measured costs come from the worker
+ * @param costsOf what an attempt of a lane and tier is taken to cost; the default is the configuration's word, measured
+ * costs come from the worker
  */
 export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCost): Gate {
   const { timing } = config;
@@ -263,8 +263,8 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
 }
 
 /**
- * How long ended points are called settling before they are called estimated, ms. Where an idle probe exists a
- * younger reading is sure to come: three of its periods; else the long ceiling.
+ * How long ended points are called settling before they are called estimated, ms. Where an idle probe exists a younger
+ * reading is sure to come: three of its periods; else the long ceiling.
  */
 export function settleCeiling(config: Config, account: string): number {
   const lane = config.lanes.find((l) => l.account === account);

@@ -43,8 +43,8 @@ export function laneState(facts: LaneFacts, model: string, pressure: Pressure): 
 
 /**
  * When the lane would run this model again (ISO), null when nothing stated says so. Every window that is over the limit
- * has to reset, so the latest of their resets counts; a missing login or CLI is
- * mended by a person, and a pause ends when its time is over, if it has one.
+ * has to reset, so the latest of their resets counts; a missing login or CLI is repaired by a person, and a pause ends
+ * when its time is over, if it has one.
  */
 export function opensAt(facts: LaneFacts, model: string, pressure: Pressure): string | null {
   if (facts.installed === false || facts.blockedBy === 'auth') return null;

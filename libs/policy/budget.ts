@@ -52,8 +52,8 @@ export function laneLeft(lane: string, history: readonly PastFailure[], attempts
 }
 
 /**
- * With the attempt that has just ended that way it is one of
- * VIOLENT_ENDS. `--attempts` replaces this bound as it does all others.
+ * With the attempt that has just ended that way it is one of VIOLENT_ENDS. `--attempts` replaces this bound as it does
+ * all others.
  */
 export function isPoison(history: readonly PastFailure[], facts: Pick<StepFacts, 'attempts'>): boolean {
   return facts.attempts === null && history.filter((past) => VIOLENT.includes(past.class)).length + 1 >= VIOLENT_ENDS;

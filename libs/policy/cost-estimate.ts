@@ -3,11 +3,11 @@ import { inScope } from './scope.js';
 /**
  * What an attempt costs, learnt from how the meter moved while it ran. Pure: a ledger in, a ledger and samples out.
  *
- * Between two readings of a window its percent rose by d. The runs in flight in between share d by the time they ran
- * in it (of a window of some models, the runs of those); what nobody ran is somebody else's spending, counted for no
- * one. A run is complete for a window once a reading was written after its end, and then its shares are one sample for
- * its lane and tier. Whatever makes a share doubtful (the window reset, the number fell, no reading from before the
- * run) makes the run no sample of that window: a wrong cost is worse than a default one.
+ * Between two readings of a window its percent rose by d. The runs in flight in between share d by the time they ran in
+ * it (of a window of some models, the runs of those); time without runs is somebody else's spending, charged to no run.
+ * A run is complete for a window once a reading was written after its end, and then its shares are one sample for its
+ * lane and tier. Whatever makes a share doubtful (the window reset, the number fell, no reading from before the run)
+ * makes the run no sample of that window: a wrong cost is worse than a default one.
  */
 export type CostRun = {
   lane: string;
@@ -43,8 +43,8 @@ export const MOST_SAMPLES = 50;
 /** Points. A lane whose runs round to nothing must still not be started without end on one reading. */
 export const COST_FLOOR = 0.05;
 /**
- * One agent that takes half of a window in one go isn't one:
- * another login was read, or the number is of something else.
+ * One agent that takes half of a window in one go isn't one: another login was read, or the number is of something
+ * else.
  */
 const MOST_POINTS = 50;
 /** Resets come with jitter; further apart they are two windows. */

@@ -99,8 +99,8 @@ function finalOffer(
 }
 
 /**
- * The earliest reset that would let this task run: only of lanes
- * it waits for, and never of one that lacks its CLI or login.
+ * The earliest reset that would let this task run: only of lanes it waits for, and never of one that lacks its CLI or
+ * login.
  */
 function earliestOpening(seats: Seat[], tier: Tier, { pressure }: PolicyConfig): string | null {
   let earliest: string | null = null;

@@ -1,9 +1,9 @@
 import { errorBody, type Decision, type ErrorBody } from '#contract';
 
 /**
- * What is told of a dispatch that no lane takes now and that may wait no longer: each permitted lane with what closed
- * it, and what opens it. Waiting for a window opens neither a paused lane nor one whose login has lapsed, and where
- * every lane wants a login or a CLI it is not a window that is missing.
+ * The error of a dispatch that no lane takes now and that may wait no longer: for each permitted lane what closed it,
+ * and what opens it. Waiting for a window opens neither a paused lane nor one whose login has lapsed, and where every
+ * lane wants a login or a CLI it is not a window that is missing.
  */
 export function deferral(decision: Decision): ErrorBody {
   const lanes = permittedLanes(decision);

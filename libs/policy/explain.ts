@@ -9,8 +9,8 @@ export type Explained = { ok: true; decision: Decision } | { ok: false; problems
 
 /**
  * One member of `explain decision`: `{task, limits, config?}` over the defaults, never over the person's own config or
- * meters. A request that contradicts itself is refused at submit; here it
- * is decided all the same, because the question is what would come of it.
+ * meters. A request that contradicts itself is refused at submit; here it is decided all the same, because the question
+ * is what would come of it.
  */
 export function explainDecision(input: unknown): Explained {
   if (typeof input !== 'object' || input === null || Array.isArray(input))

@@ -1,8 +1,8 @@
 import type { DecisionFactors, Task } from '#contract';
 
 /**
- * The task with the documented defaults filled in: implement,
- * complexity 3, length m. Itself a task again, for the replay.
+ * The task with the documented defaults filled in: implement, complexity 3, length m. Itself a task again, for the
+ * replay.
  */
 export function factorsOf(task: Task): DecisionFactors {
   return {

@@ -1,8 +1,8 @@
 import type { AccountMeter, LaneFacts, LanesFacts, LimitsData, MeterWindowStatus } from '#contract';
 
 /**
- * A picture older than this says nothing any more: what was
- * promised in it has ended, and who knows what was spent since.
+ * A picture older than this says nothing any more: what was promised in it has ended, and who knows what was spent
+ * since.
  */
 export const LIMITS_STALE_MS = 60 * 60_000;
 
@@ -17,8 +17,8 @@ export function windowsOfMeter({ windows }: Pick<AccountMeter, 'windows'>, now: 
 }
 
 /**
- * The lanes' facts as a picture from the daemon or from meters.json
- * gives them, so that a reader decides as the daemon would.
+ * The lanes' facts as a picture from the daemon or from meters.json gives them, so that a reader decides as the daemon
+ * would.
  */
 export function factsOfLimits(data: LimitsData, now: number): LanesFacts {
   const age = now - Date.parse(data.writtenAt);

@@ -129,8 +129,8 @@ class Steps {
   }
 
   /**
-   * Elsewhere once: a task that is too long for its wall clock is
-   * as long on the next lane, and each try costs the whole of it.
+   * Elsewhere once: a task that is too long for its wall clock is as long on the next lane, and each try costs the
+   * whole of it.
    */
   afterStall(cls: 'timeout' | 'silence'): NextStep {
     if (cls === 'silence' && isPoison(this.#history, this.#facts)) return this.#poisoned(cls);

@@ -2,8 +2,8 @@ import type { ErrorCode, NumberRule } from '#contract';
 import { nearest } from './nearest.js';
 
 /**
- * One value that is refused: what was seen, what is allowed, and
- * the nearest right value (null when there is none to name).
+ * One value that is refused: what was seen, what is allowed, and the nearest right value (null when there is none to
+ * name).
  */
 export type Problem = {
   code: Extract<ErrorCode, 'CMO_E_UNKNOWN_VALUE' | 'CMO_E_UNSATISFIABLE' | 'CMO_E_EMPTY_TASK'>;
@@ -55,8 +55,8 @@ export function contradiction(field: string, seen: string, allowed: string): Pro
 }
 
 /**
- * Null when the number is right. Text is never a number here (the door
- * that reads text converts it), but what it says is the nearest one.
+ * Null when the number is right. Text is never a number here (the door that reads text converts it), but what it says
+ * is the nearest one.
  */
 export function checkNumber(field: string, value: unknown, { min, max, whole }: NumberRule): Problem | null {
   if (typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))) return null;

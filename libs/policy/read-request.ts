@@ -28,8 +28,8 @@ export function taskOf(
 }
 
 /**
- * Everything the policy can refuse about one request, all at once;
- * paths, schemas and environment are the doors' own checks.
+ * Everything the policy can refuse about one request, all at once; paths, schemas and environment are the doors' own
+ * checks.
  */
 export function checkRequest(request: DispatchRequest, config: PolicyConfig): Problem[] {
   const problems: Problem[] = [];

@@ -32,8 +32,8 @@ export type Room = { free: true } | { free: false; for: 'quota' | 'slot'; why: s
 export type Asked = { interactive: boolean; now: number; day: DayTime };
 
 /**
- * Whether one more attempt would be let in, as the gate counts: every window that binds it has to hold it, and a
- * slot has to be free. Points that are held back for interactive work count as taken for all other work.
+ * Whether one more attempt would be let in, as the gate counts: every window that binds it has to hold it, and a slot
+ * has to be free. Points that are held back for interactive work count as taken for all other work.
  */
 export function roomFor(
   account: AccountMeter,

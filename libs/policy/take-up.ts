@@ -23,8 +23,8 @@ export function repairNotice(problems: string): string {
 
 /**
  * On another lane, behind the task itself.
- * @param from the lane that had it before @param partial what
- * it had said until it was cut off, null when nothing is known
+ * @param from the lane that had it before @param partial what it had said until it was cut off, null when nothing is
+ * known
  */
 export function continuedNotice(from: string, partial: string | null): string {
   const lines = [

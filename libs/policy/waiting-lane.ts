@@ -2,9 +2,9 @@ import type { Deferral, PolicyConfig } from '#contract';
 import { producerVendor } from './independence.js';
 
 /**
- * In which lane's line deferred work waits: among those it may run on and that have a CLI, the one whose stated
- * reset comes first; then the order of the candidates. Null: no permitted lane has a CLI, or
- * none is permitted at all, so waiting can't help.
+ * In which lane's line deferred work waits: among those it may run on and that have a CLI, the one whose stated reset
+ * comes first; then the order of the candidates. Null: no permitted lane has a CLI, or none is permitted at all, so
+ * waiting can't help.
  */
 export function waitingLane(deferral: Deferral, config: PolicyConfig): string | null {
   const { factors, candidates } = deferral;

@@ -13,8 +13,8 @@ const ROLE_SHARE: Record<Role, number> = {
 };
 
 /**
- * How much model a task is worth, 0..1 in thousandths.
- * toFixed of exactly this sum: Math.round(x * 1000) / 1000 differs on 37 of the 175 grid rows.
+ * How much model a task is worth, 0..1 in thousandths. toFixed of exactly this sum: Math.round(x * 1000) / 1000 differs
+ * on 37 of the 175 grid rows.
  */
 export function weightOf({
   role,

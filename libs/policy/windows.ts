@@ -8,8 +8,8 @@ export function percentNow({ usedPercent, resetsAt }: MeterWindow, now: number):
 }
 
 /**
- * The windows that bind a model: the account-wide ones and those
- * scoped to its family. Without a model, the account-wide ones.
+ * The windows that bind a model: the account-wide ones and those scoped to its family. Without a model, the
+ * account-wide ones.
  */
 export function bindingWindows(windows: readonly MeterWindow[], model: string | null): MeterWindow[] {
   return windows.filter(({ scope }) => scope === null || (model !== null && inScope(scope, model)));

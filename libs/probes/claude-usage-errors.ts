@@ -14,15 +14,15 @@ export function headerOf(headers: UsageAnswer['headers'], name: string): unknown
 }
 
 /**
- * The endpoint is known to answer 429 with `retry-after: 0` for hours:
- * never ask again sooner, nor wait longer than an hour on its word.
+ * The endpoint is known to answer 429 with `retry-after: 0` for hours: never ask again sooner, nor wait longer than an
+ * hour on its word.
  */
 const SOONEST_MS = 60_000;
 const LATEST_MS = 60 * 60_000;
 
 /**
- * Why an answer holds no reading; null when it may hold one. A throttled meter is not a closed account, and a
- * forbidden one (a setup-token login) can still run agents.
+ * Why an answer holds no reading; null when it may hold one. A throttled meter is not a closed account, and a forbidden
+ * one (a setup-token login) can still run agents.
  */
 export function darkAnswer(answer: UsageAnswer, now: number): Dark | null {
   const { httpStatus: status } = answer;

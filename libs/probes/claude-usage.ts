@@ -104,8 +104,8 @@ function extraUsage(extra: Members | null): Overage | null {
 }
 
 /**
- * The vendor's own clock where the answer carries it, but never
- * later than ours: a reading settles only spending before it.
+ * The vendor's own clock where the answer carries it, but never later than ours: a reading settles only spending before
+ * it.
  */
 function writtenBy({ headers }: UsageAnswer, now: number): number {
   const date = headerOf(headers, 'date');

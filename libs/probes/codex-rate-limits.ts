@@ -34,8 +34,8 @@ const ACCOUNT_POOLS: readonly (string | null)[] = ['codex', 'premium', null];
 const SLOTS = ['primary', 'secondary'] as const;
 
 /**
- * Reads one line of a session file; null when it isn't a rate-limit line. Only the parsed event's type counts:
- * tool output may quote whole session files, and an agent that reads one must not move the meter.
+ * Reads one line of a session file; null when it isn't a rate-limit line. Only the parsed event's type counts: tool
+ * output may quote whole session files, and an agent that reads one must not move the meter.
  */
 export function readRateLimitLine(line: string): RateLimitEntry | null {
   const row = members(parseJson(line.replace(/^\uFEFF/, '')));

@@ -11,8 +11,8 @@ export type FoundSessions = {
 };
 
 /**
- * Where codex keeps sessions under its home: `archive` moves
- * whole files, which hold the last reading until the next run.
+ * Where codex keeps sessions under its home: `archive` moves whole files, which hold the last reading until the next
+ * run.
  */
 export function sessionRoots(codexHome: string): string[] {
   return [join(codexHome, 'sessions'), join(codexHome, 'archived_sessions')];
@@ -24,8 +24,8 @@ const NUMERIC = /^\d{1,4}$/;
 
 /**
  * The session files under these roots. Day folders carry the local date of the box, so "today" is never computed:
- * folders are walked newest name first. A resumed session goes on in the file of the day it began, so old folders
- * count too, up to `maxFiles` files in all; its modification time is what brings it forward.
+ * folders are walked newest name first. A resumed session goes on in the file of the day it began, so old folders count
+ * too, up to `maxFiles` files in all; its modification time is what brings it forward.
  */
 export async function findSessionFiles(roots: readonly string[], maxFiles = 5000): Promise<FoundSessions> {
   const found: FoundSessions = { files: [], unreadable: [] };

@@ -5,8 +5,8 @@ import { dark, type Dark, type Probe, type Reached, type Reading } from './readi
 import { isClosed, ofKind, resetWithin, SKEW_MS, windowsAt } from './windows.js';
 
 /**
- * Findings of files that did not change since, by path. Give
- * the same one to every call: an idle box then reads nothing.
+ * Findings of files that did not change since, by path. Give the same one to every call: an idle box then reads
+ * nothing.
  */
 export type SessionMemo = Map<string, { size: number; mtimeMs: number; finding: FileFinding }>;
 
@@ -41,8 +41,8 @@ const GIB = 1024 ** 3;
 
 /**
  * The account's last reading in codex's session files. Runs write side by side, so the reading with the newest time of
- * writing wins, whichever file it is in; files that were not touched since that time can't hold a newer one.
- * Never throws; what can't be read makes the meter dark with a reason.
+ * writing wins, whichever file it is in; files that were not touched since that time can't hold a newer one. Never
+ * throws; what can't be read makes the meter dark with a reason.
  */
 export async function readCodexSessions(query: SessionQuery): Promise<Probe> {
   const { now, memo, offsetMs = 0 } = query;
@@ -108,8 +108,8 @@ function newer(
 const fullest = ({ slots }: RateLimitEntry): number => Math.max(0, ...slots.map(({ usedPercent }) => usedPercent));
 
 /**
- * A line without a time, or from the future, was written no later than its file was
- * touched. Never later than now: that would settle spending it can't have seen.
+ * A line without a time, or from the future, was written no later than its file was touched. Never later than now: that
+ * would settle spending it can't have seen.
  */
 function writtenAt({ timestamp }: RateLimitEntry, { mtimeMs }: SessionFile, { now, offsetMs }: BoxClock): number {
   const said = offsetMs + (timestamp !== null && timestamp + offsetMs <= now + SKEW_MS ? timestamp : mtimeMs);

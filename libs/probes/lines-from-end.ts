@@ -16,9 +16,9 @@ const NUL = 0x00;
 
 /**
  * The lines of a file that hold the needle, last one first, as text without its line end. One chunk is in memory at a
- * time, whatever the file's or a line's length. A chunk without the needle is not split into lines: searching is
- * native code, so 1 GiB costs about half a second and a needle near the end costs one read.
- * The file may grow or shrink meanwhile: growth is not seen, a missing end reads as nothing.
+ * time, whatever the file's or a line's length. A chunk without the needle is not split into lines: searching is native
+ * code, so 1 GiB costs about half a second and a needle near the end costs one read. The file may grow or shrink
+ * meanwhile: growth is not seen, a missing end reads as nothing.
  */
 export async function* linesFromEnd(handle: FileHandle, size: number, options: TailOptions): AsyncGenerator<string> {
   const { needle, maxLineBytes, chunkBytes } = options;
@@ -92,8 +92,8 @@ function lineEnd(bytes: Buffer, hit: number): number {
 }
 
 /**
- * A line that crosses the chunk's edge, read by itself; null when
- * it is too long. `searchBefore`: where the search goes on.
+ * A line that crosses the chunk's edge, read by itself; null when it is too long. `searchBefore`: where the search goes
+ * on.
  */
 async function readLineAround(
   handle: FileHandle,

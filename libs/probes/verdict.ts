@@ -10,10 +10,10 @@ export type Verdict = {
 };
 
 /**
- * Whether the account is closed, from one reading. A window that binds only some models never closes the account.
- * Among full windows the latest reset counts (all of them must open); a flag without a time of its own doesn't say
- * which window it means, so it waits for the earliest reset, where a look costs one canary.
- * `limit` in percent, default 95 (`pressure.exhausted`).
+ * Whether the account is closed, from one reading. A window that binds only some models never closes the account. Among
+ * full windows the latest reset counts (all of them must open); a flag without a time of its own doesn't say which
+ * window it means, so it waits for the earliest reset, where a look costs one canary. `limit` in percent, default 95
+ * (`pressure.exhausted`).
  */
 export function verdict(windows: readonly MeterWindow[], reached: Reached | null, limit = 95): Verdict {
   const account = windows.filter(({ scope }) => scope === null);

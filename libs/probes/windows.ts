@@ -4,8 +4,8 @@ import { finite } from './json.js';
 const MINUTE = 60_000;
 
 /**
- * A clock may be this much ahead of another one before what it
- * wrote is called nonsense. Issue 4: 5 minutes change nothing.
+ * A clock may be this much ahead of another one before what it wrote is called nonsense. Issue 4: 5 minutes change
+ * nothing.
  */
 export const SKEW_MS = 5 * MINUTE;
 
@@ -48,8 +48,8 @@ export function kindOfMinutes(minutes: number | null): { kind: WindowKind; lengt
 }
 
 /**
- * The kind by slot, moved up while the reset lies further away
- * than such a window can; a reset beyond them all proves nothing.
+ * The kind by slot, moved up while the reset lies further away than such a window can; a reset beyond them all proves
+ * nothing.
  */
 export function kindOfSlot(
   slot: 'primary' | 'secondary',
@@ -65,16 +65,16 @@ export function ofKind(kind: Exclude<WindowKind, 'other'>): { kind: WindowKind; 
 }
 
 /**
- * Whether the figure belongs to a window that has closed since. Without
- * a stated reset it has for certain once a whole length went by.
+ * Whether the figure belongs to a window that has closed since. Without a stated reset it has for certain once a whole
+ * length went by.
  */
 export function isClosed(window: RawWindow, writtenAt: number, now: number): boolean {
   return (plausibleReset(window, writtenAt) ?? writtenAt + window.lengthMs) <= now;
 }
 
 /**
- * A reset further from the reading than the window is long is
- * a number of something else: unknown beats a wait of years.
+ * A reset further from the reading than the window is long is a number of something else: unknown beats a wait of
+ * years.
  */
 function plausibleReset({ resetsAt, lengthMs }: RawWindow, writtenAt: number): number | null {
   return resetsAt !== null && resetsAt <= writtenAt + lengthMs + SKEW_MS ? resetsAt : null;
@@ -116,8 +116,8 @@ export function resetWithin(resetsAt: number | null, lengthMs: number, now: numb
 }
 
 /**
- * Vendors' resets come with jittering fractions; a whole second
- * names the same reset twice. Never rounded into the past.
+ * Vendors' resets come with jittering fractions; a whole second names the same reset twice. Never rounded into the
+ * past.
  */
 function toSecond(ms: number, now: number): number {
   const second = Math.floor(ms / 1000) * 1000;

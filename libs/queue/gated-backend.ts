@@ -8,9 +8,9 @@ import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 
  *                              │                     └──ticket──▶ the processor
  *                              └──no──▶ shut: nothing is sent until a wake, or `ms` ──▶ open
  *
- * The two sleeps never mix: a refused worker sleeps on the gate, an admitted but empty one on BullMQ's marker.
- * Pinned to bullmq 6.7.0 by test/libs/queue/gated-backend.test.ts: it leans on the main loop calling `waitForJob`
- * after an empty `moveToActive`, and on `disconnectBlocking` coming before the loop's end on close.
+ * The two sleeps never mix: a refused worker sleeps on the gate, an admitted but empty one on BullMQ's marker. Pinned
+ * to bullmq 6.7.0 by test/libs/queue/gated-backend.test.ts: it leans on the main loop calling `waitForJob` after an
+ * empty `moveToActive`, and on `disconnectBlocking` coming before the loop's end on close.
  */
 export interface Doorkeeper {
   /** Asks for a place under this token. `shut`: how to sleep until asking again may help. */

@@ -4,8 +4,8 @@ import { ticketId, type DispatchRecord } from '#contract';
 import { keys, queueName, replies } from '#store';
 
 /**
- * Start tickets: BullMQ holds the order in which attempts start, nothing else. A ticket names an attempt; the
- * record decides whether it still counts, so a ticket too many is harmless and one too few is added by the sweeper.
+ * Start tickets: BullMQ holds the order in which attempts start, nothing else. A ticket names an attempt; the record
+ * decides whether it still counts, so a ticket too many is harmless and one too few is added by the sweeper.
  */
 export interface Tickets {
   add(records: readonly TicketOf[]): Promise<void>;

@@ -60,8 +60,8 @@ export interface Transitions {
   ): Promise<{ how: 'cancelled' | 'asked' | 'already-ended' | 'unknown'; state?: State }>;
   unstart(record: DispatchRecord, attempt: number, node: string): Promise<boolean>;
   /**
-   * What the attempt that runs has done so far. False: it does
-   * not run any more. @param silentMs since it last showed life
+   * What the attempt that runs has done so far. False: it does not run any more. @param silentMs since it last showed
+   * life
    */
   progress(id: string, node: string, silentMs: number, progress: Omit<Progress, 'movedAt'>): Promise<boolean>;
   /** A waiting dispatch stands behind an attempt that works in its folder; null: no more. */

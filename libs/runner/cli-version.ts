@@ -33,8 +33,8 @@ async function ask(cli: string, { env, boundMs = 10_000 }: VersionOptions): Prom
     maxBuffer: 64 * 1024,
     detached: true,
   });
-  // The whole group, since a wrapper's child would hold the pipe;
-  // and no longer, since a stray of another session holds it too.
+  // The whole group, since a wrapper's child would hold the pipe; and no longer, since a stray of another session holds
+  // it too.
   let bound: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     bound = setTimeout(() => {

@@ -16,8 +16,8 @@ import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.j
  *
  * An abandoned file must be replaced by one taker only, and a slow one must not replace the file of the quick one. So a
  * taker first takes a second lock that is named after the *content* of the abandoned file, looks again under it, and
- * only then renames its own file into place. Whoever dies while it holds that second lock abandons it, and the same
- * rule mends that.
+ * only then renames its own file into place. A taker that dies while it holds that second lock abandons it, and the
+ * same rule repairs that.
  */
 export type LockFields = Record<string, string | number | boolean | null>;
 

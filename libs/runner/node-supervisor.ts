@@ -117,8 +117,8 @@ async function run(words: Words, env: Record<string, string>): Promise<void> {
   });
   if (cli.pid === undefined) return leaving.then(() => writeExit(folder, 127, false, 'exec'));
 
-  // It may have left already, and its children not: no start that
-  // anything could have then, so only its absence is a match.
+  // It may have left already, and its children not: no start that anything could have then, so only its absence is a
+  // match.
   const leader = identityOf(cli.pid) ?? { pid: cli.pid, ticks: -1, bootId: '' };
   const tree = { marks: [attemptMark(attempt)], leader };
   writeRenamed(join(folder, 'run.json'), {

@@ -19,8 +19,8 @@ export type IdentityReader = {
 const NO_BOOT_ID = 'start-time';
 
 /**
- * Null: not the text of a stat file. The name stands in brackets
- * and may hold spaces and brackets, so the last `)` counts.
+ * Null: not the text of a stat file. The name stands in brackets and may hold spaces and brackets, so the last `)`
+ * counts.
  */
 export function parseStat(text: string): ProcessStat | null {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -143,8 +143,8 @@ function isLedBy(stat: ProcessStat, leader: number | null): boolean {
 const run = promisify(execFile);
 
 /**
- * For boxes without /proc: `ps` shows the environment behind the
- * command. A command line that quotes the mark matches too.
+ * For boxes without /proc: `ps` shows the environment behind the command. A command line that quotes the mark matches
+ * too.
  */
 export const psTable: ProcessTable = {
   async find(selection) {

@@ -106,8 +106,8 @@ export function findRun(runs: string, id: string): { folder: string; where: 'run
 }
 
 /**
- * Attempts that are not delivered yet, oldest dispatch first. Costs
- * a look at the open ones only: delivered ones lie elsewhere.
+ * Attempts that are not delivered yet, oldest dispatch first. Costs a look at the open ones only: delivered ones lie
+ * elsewhere.
  */
 export async function listRuns(
   runs: string,
@@ -123,8 +123,8 @@ export async function listRuns(
 }
 
 /**
- * Folders that their maker left half-made when it died. @param
- * olderThanMs ms of age, by the file system's time, against `now`
+ * Folders that their maker left half-made when it died. @param olderThanMs ms of age, by the file system's time,
+ * against `now`
  */
 export async function removeHalfMade(runs: string, olderThanMs: number, now: number): Promise<void> {
   const names = await readdir(runs).catch(() => []);

@@ -77,8 +77,8 @@ export function parsePlan(text: string): RunPlan | null {
 }
 
 /**
- * @returns what is wrong with it; null when it can be run. Everything
- * from outside was validated long before: this is a bug's last stop.
+ * @returns what is wrong with it; null when it can be run. Everything from outside was validated long before: this is a
+ * bug's last stop.
  */
 export function flawOf(plan: RunPlan): string | null {
   const [command] = plan.argv;

@@ -4,8 +4,8 @@ import { hasCode } from './durable-file.js';
 
 /**
  * Reads a file that another process is still writing, from a byte offset, a bounded chunk at a time: an agent may
- * answer with 60 MB in one line. Who reads decides when to look again
- * (watch-folder.ts); at the end of what is there `next` gives null.
+ * answer with 60 MB in one line. Who reads decides when to look again (watch-folder.ts); at the end of what is there
+ * `next` gives null.
  */
 export type Spool = {
   /** The next bytes; null when there are none now. The chunk is good until the next call. */

@@ -24,16 +24,16 @@ export type StartInput = {
 
 /**
  * `running`, `exited`: what this supervisor wrote so far. `lost`: another claim stood there, nothing was started by
- * this call. `dead`: it left without a word. `late`: nothing seen within
- * the bound; it may still come, so tend the folder as any other.
+ * this call. `dead`: it left without a word. `late`: nothing seen within the bound; it may still come, so tend the
+ * folder as any other.
  */
 export type Started = { came: 'running' | 'exited' | 'lost' | 'dead' | 'late'; pid: number | null };
 
 const POLL_MS = 5;
 
 /**
- * Starts the supervisor of a made run folder and waits, bounded,
- * for what it writes there. Never throws for a start that fails.
+ * Starts the supervisor of a made run folder and waits, bounded, for what it writes there. Never throws for a start
+ * that fails.
  */
 export async function startSupervisor(input: StartInput, boundMs = 3_000): Promise<Started> {
   const spawned = await spawnSupervisor(input);
@@ -110,8 +110,8 @@ function sharedWords({ folder, plan, umask = process.umask() }: StartInput): str
 }
 
 /**
- * A daemon that was started from inside an agent must not hand
- * that agent's mark on: its supervisors would be swept with it.
+ * A daemon that was started from inside an agent must not hand that agent's mark on: its supervisors would be swept
+ * with it.
  */
 function supervisorEnv({ plan }: StartInput, env: Readonly<Record<string, string>>): Record<string, string> {
   const { CMO_ATTEMPT: _, ...rest } = env;

@@ -99,8 +99,8 @@ function trialPlan(sleep: string): RunPlan {
     batch: null,
   } as const;
   const unused = { silenceMs: 1, envNames: [], session: null, resumed: false, cliVersion: null, endpoint: null };
-  // An id of its own: the tree is ended by its mark, and two
-  // daemons that start at once must not end each other's trial.
+  // An id of its own: the tree is ended by its mark, and two daemons that start at once must not end each other's
+  // trial.
   const id = { schema: 1, dispatch: dispatchId(Date.now(), randomBytes(16)), attempt: 1, node: '' } as const;
   return { ...id, ...unknown, ...unused, argv: [sleep, '30'], cwd: '/', deadlineMs: 50, graceMs: 1_000 };
 }

@@ -6,22 +6,21 @@ import { parseRedisAddress, type RedisTarget } from '#contract';
 export type RedisAddress = { url: string } | { socket: string };
 
 /**
- * worker: reconnects without end and re-sends what was in flight (scripts are repeatable by design).
- * caller: fails within a second or two, so that a person hears
- * of it; also where Redis takes connections and says nothing.
+ * worker: reconnects without end and re-sends what was in flight (scripts are repeatable by design). caller: fails
+ * within a second or two, so that a person hears of it; also where Redis takes connections and says nothing.
  */
 export type ConnectionKind = 'worker' | 'caller';
 
 const CONNECT_MS = 2_000;
 /**
- * The longest single step is a submit of 1,000 dispatches: some tens of
- * milliseconds. What timed out may have been done; every step may be repeated.
+ * The longest single step is a submit of 1,000 dispatches: some tens of milliseconds. What timed out may have been
+ * done; every step may be repeated.
  */
 const ANSWER_MS = 8_000;
 
 /**
- * Every connection of the project begins here or is a duplicate
- * of one that did. Throws when a file of its TLS can't be read.
+ * Every connection of the project begins here or is a duplicate of one that did. Throws when a file of its TLS can't be
+ * read.
  */
 export function connect(address: RedisAddress, kind: ConnectionKind, name: string): Redis {
   const redis = new Redis({

@@ -1,7 +1,7 @@
 /**
- * Every Redis name, made here and nowhere else. Scripts get the ones they need as `k`, so that no name is
- * spelled in Lua. One Redis primary: a script may touch the record and the gate together, so names carry no
- * hash tags on purpose (see ARCHITECTURE.md, why not Cluster).
+ * Every Redis name, made here and nowhere else. Scripts get the ones they need as `k`, so that no name is spelled in
+ * Lua. One Redis primary: a script may touch the record and the gate together, so names carry no hash tags on purpose
+ * (see ARCHITECTURE.md, why not Cluster).
  *
  * PREFIX carries the layout's version: a daemon that meets another one refuses instead of guessing.
  */
@@ -21,8 +21,8 @@ export const keys = {
   running: (node: string) => `${PREFIX}:run:${node}`,
   batch: (name: string) => `${PREFIX}:b:${name}`,
   /**
-   * Hash per batch: how many of it are in each state, kept by
-   * the scripts that move them; it outlives forgotten members.
+   * Hash per batch: how many of it are in each state, kept by the scripts that move them; it outlives forgotten
+   * members.
    */
   census: (name: string) => `${PREFIX}:bn:${name}`,
   /** Sorted set of batch names by when something was submitted to them last. */

@@ -21,8 +21,8 @@ const text = (value: string | number | null): string => (value === null ? '' : S
 const flag = (value: boolean): string => (value ? '1' : '0');
 
 /**
- * What a field that is not there means; a new record names none
- * of these: each costs 80 bytes of Redis, and most are so.
+ * What a field that is not there means; a new record names none of these: each costs 80 bytes of Redis, and most are
+ * so.
  */
 const DEFAULTS: readonly string[] = ['', 'null', '[]'];
 const FLAGS: readonly string[] = ['cancelAsked', 'needsLook'];

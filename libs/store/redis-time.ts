@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * How far Redis' clock is ahead of this box's, ms. Leases and
- * ends are by Redis' time, readings by the box that read them.
+ * How far Redis' clock is ahead of this box's, ms. Leases and ends are by Redis' time, readings by the box that read
+ * them.
  */
 export async function redisOffset(redis: Redis, clock: () => number): Promise<number> {
   const before = clock();

@@ -4,8 +4,8 @@ import { keys } from './keys.js';
 import { replies } from './pipeline.js';
 
 /**
- * What the order of starts needs of a record; a deep queue is
- * looked through often, and its documents are the most of it.
+ * What the order of starts needs of a record; a deep queue is looked through often, and its documents are the most of
+ * it.
  */
 export type Standing = Pick<DispatchRecord, 'id' | 'state' | 'attempt' | 'lane' | 'home' | 'tag' | 'notBefore'>;
 

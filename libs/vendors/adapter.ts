@@ -29,8 +29,8 @@ export type StreamSignal =
   /** The vendor's session id, once, as soon as it is known. */
   | { kind: 'session'; id: string }
   /**
-   * Anything that proves the agent moves (pings, retry and reconnect lines
-   * do not). After `final` it takes that back: another turn began.
+   * Anything that proves the agent moves (pings, retry and reconnect lines do not). After `final` it takes that back:
+   * another turn began.
    */
   | { kind: 'progress' }
   /** The final event was seen: the process has a short grace to leave. */
@@ -40,8 +40,8 @@ export type StreamSignal =
   /** A quota reading that came with the stream, raw. */
   | { kind: 'rate-limit-event'; info: unknown }
   /**
-   * The run would bill elsewhere: an API key source is named at
-   * start. End it, unless the lane's own env named that endpoint.
+   * The run would bill elsewhere: an API key source is named at start. End it, unless the lane's own env named that
+   * endpoint.
    */
   | { kind: 'foreign-billing'; source: string }
   /** More output than is ever read: end the run. Once. */

@@ -114,8 +114,8 @@ export type ChildInput = {
   /** `<dispatch>.<n>`, the value of CMO_ATTEMPT. */
   mark: string;
   /**
-   * Names that the request asked for; with it, a name that another lane's
-   * passEnv brought along stays out. Absent: all that was submitted passes.
+   * Names that the request asked for; with it, a name that another lane's passEnv brought along stays out. Absent: all
+   * that was submitted passes.
    */
   named?: readonly string[];
   /** `C.UTF-8` where the box has it (`chooseLocale`). */

@@ -42,8 +42,8 @@ export async function explainFailure(input: unknown): Promise<ExplainedFailure> 
 }
 
 /**
- * The same, with what the reader makes of the content (`input`
- * of test/vectors/transcripts.json; pads already expanded).
+ * The same, with what the reader makes of the content (`input` of test/vectors/transcripts.json; pads already
+ * expanded).
  */
 export async function explainTranscript(input: unknown): Promise<ExplainedTranscript> {
   const read = await readInput(input);

@@ -1,14 +1,14 @@
 const NEWLINE = 0x0a;
 /**
- * A line is held in blocks of this size: no block is ever copied
- * to make room, so a long line costs its own length and no more.
+ * A line is held in blocks of this size: no block is ever copied to make room, so a long line costs its own length and
+ * no more.
  */
 const BLOCK = 64 * 1024;
 /** Of a line that cannot be an event: what is ever read of a document that is laid out over lines. */
 const NOISE_MAX = 1024 * 1024;
 /**
- * How an event, or a list of them, may begin: a brace or bracket,
- * or what a terminal or an editor puts in front (ESC, BOM).
+ * How an event, or a list of them, may begin: a brace or bracket, or what a terminal or an editor puts in front (ESC,
+ * BOM).
  */
 const BEGINNINGS = new Set([0x7b, 0x5b, 0x1b, 0xef]);
 const BLANKS = new Set([0x20, 0x09, 0x0d, 0x00]);

@@ -5,8 +5,8 @@ import { stripAnsi } from './line-tail.js';
 import { rendered, type RenderedLine } from './render-text.js';
 
 /**
- * What a vendor's CLI wrote on one line of its stdout, for people. Pure
- * and without memory, so that any part of a run can be shown by itself.
+ * What a vendor's CLI wrote on one line of its stdout, for people. Pure and without memory, so that any part of a run
+ * can be shown by itself.
  */
 export function renderLine(cli: 'codex' | 'claude', line: string): RenderedLine[] {
   const bare = stripAnsi(line).trim();

@@ -11,8 +11,8 @@ export function schemaRuling(kind: LaneConfig['kind'], schema: unknown): SchemaR
 }
 
 /**
- * The schema's text as this CLI is given it. Whatever fits it fits
- * the one that was asked for; the answer is held to that one.
+ * The schema's text as this CLI is given it. Whatever fits it fits the one that was asked for; the answer is held to
+ * that one.
  */
 export function schemaAsGiven(kind: LaneConfig['kind'], text: string): string {
   const schema: unknown = JSON.parse(text);

@@ -14,8 +14,8 @@ export const anyJson: AnswerCheck = () => [];
 /**
  * Compiles a JSON Schema (2020-12 unless `$schema` names an older one) to a check of answers. Expected errors are
  * values: the schema is not an object, too large, not a valid schema, or refers to something outside itself. `format`
- * is an annotation, as the standard has it: a date that a vendor writes its own way must not throw good work away.
- * ajv is loaded on the first call and stands in no eager graph.
+ * is an annotation, as the standard has it: a date that a vendor writes its own way must not throw good work away. ajv
+ * is loaded on the first call and stands in no eager graph.
  */
 export async function answerCheck(schema: unknown): Promise<CheckResult> {
   if (!isObject(schema)) return { ok: false, details: ['a JSON Schema is an object'] };

@@ -11,8 +11,8 @@ import { LineTail, stripAnsi } from './line-tail.js';
 const DOCUMENT_MAX = 1024 * 1024;
 
 /**
- * Reads the JSON lines of one run: events go to the vendor's fold,
- * all else on stdout is kept as evidence of a failed start.
+ * Reads the JSON lines of one run: events go to the vendor's fold, all else on stdout is kept as evidence of a failed
+ * start.
  *
  * States: reading → finished (by `finish`, once). While reading, nothing it holds grows with the output but one line,
  * one answer and the bounded tails.

@@ -11,8 +11,8 @@ const body = z.strictObject(picking);
 const WIDTH = 100;
 
 /**
- * POST /v1/cancel {ids | select, dryRun?}: each as by its own
- * route. Without states a selection means what has not ended.
+ * POST /v1/cancel {ids | select, dryRun?}: each as by its own route. Without states a selection means what has not
+ * ended.
  */
 export function cancelManyRoute(app: FastifyInstance, resources: ApiResources): void {
   const { queue, log, writeLines } = resources;

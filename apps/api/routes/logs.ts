@@ -13,8 +13,8 @@ const WAIT_MAX = 30_000;
 
 /**
  * GET /v1/dispatches/:id/logs?attempt=N&from=BYTE&raw=1&wait=MS: what the agent of an attempt did, from a byte of its
- * output on (the last attempt unless told), while it runs and after it. With
- * `wait` it answers when there is something new, or when the daemon hands over.
+ * output on (the last attempt unless told), while it runs and after it. With `wait` it answers when there is something
+ * new, or when the daemon hands over.
  */
 export function logsRoute(
   app: FastifyInstance,

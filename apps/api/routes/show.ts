@@ -6,8 +6,8 @@ import type { ApiResources } from '../resources.js';
 import { waitingLooks } from '../waiting.js';
 
 /**
- * GET /v1/dispatches/:id/show: the whole record (without prompt,
- * schema and values of the environment) and its receipts.
+ * GET /v1/dispatches/:id/show: the whole record (without prompt, schema and values of the environment) and its
+ * receipts.
  */
 export function showRoute(app: FastifyInstance, resources: ApiResources): void {
   const { records, receipts } = resources;

@@ -20,8 +20,8 @@ export type EnsureDaemon = () => Promise<{ ok: true } | { ok: false; error: Erro
 /** How long a call goes on trying while the daemon or its Redis comes back, ms. */
 const PATIENCE_MS = 60_000;
 /**
- * The same for a call that somebody waits for to be taken, while the daemon
- * answers that its Redis is away: a restart is ridden out, no more.
+ * The same for a call that somebody waits for to be taken, while the daemon answers that its Redis is away: a restart
+ * is ridden out, no more.
  */
 const REDIS_AWAY_MS = 5_000;
 const MOST_PAUSE_MS = 1_000;
@@ -154,8 +154,8 @@ async function startDaemon(paths: Paths): Promise<{ ok: true } | { ok: false; er
 }
 
 /**
- * A client that waits may outlive its package: while that is
- * replaced, its files are away for a moment. Null: they stay away.
+ * A client that waits may outlive its package: while that is replaced, its files are away for a moment. Null: they stay
+ * away.
  */
 async function whenThere<T>(load: () => Promise<T>): Promise<T | null> {
   for (const until = performance.now() + REPLACED_MS; ;) {

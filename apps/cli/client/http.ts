@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 /**
  * One exchange with the daemon over its unix socket. `absent`: nothing listened, so nothing was done. `broken`: the
  * connection ended in the middle, so it may have been done; every request of ours may be sent again. HTTP/1.0, which is
- * one text each way and then the end: Node's own client costs each
- * start of `cmo` a tenth of a start of Node, and fetch a third.
+ * one text each way and then the end: Node's own client costs each start of `cmo` a tenth of a start of Node, and fetch
+ * a third.
  */
 export type Exchange =
   | { kind: 'answered'; status: number; version: string | null; protocol: string | null; body: unknown }

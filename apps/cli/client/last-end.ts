@@ -4,8 +4,8 @@ import type { Paths } from '#config';
 import type { LastEnd } from '#daemon/client';
 
 /**
- * How the last daemon ended, when it did not leave in order. Only
- * where there may be something to read is anything loaded for it.
+ * How the last daemon ended, when it did not leave in order. Only where there may be something to read is anything
+ * loaded for it.
  */
 export async function lastEndOf({ state }: Pick<Paths, 'state'>, now: number, up: boolean): Promise<LastEnd | null> {
   // A lock without its daemon was left by one that was killed.

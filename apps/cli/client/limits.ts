@@ -7,8 +7,8 @@ import { readMetersFile } from './meters-file.js';
 const REFRESH_MS = 160_000;
 
 /**
- * What is left, by the daemon that runs, else as the last one
- * wrote it. Null: none has run here, so nothing was ever read.
+ * What is left, by the daemon that runs, else as the last one wrote it. Null: none has run here, so nothing was ever
+ * read.
  */
 export async function limitsKnown({ paths }: Pick<Context, 'paths'>): Promise<LimitsData | null> {
   const outcome = await new DaemonClient(paths, undefined, 0).call<LimitsData>({

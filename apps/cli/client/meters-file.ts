@@ -4,8 +4,8 @@ import type { LimitsData, MetersFile } from '#contract';
 import type { Paths } from '#config';
 
 /**
- * What the daemon last wrote of the meters, without asking anybody.
- * Null: no daemon has run here, or the file is none of ours.
+ * What the daemon last wrote of the meters, without asking anybody. Null: no daemon has run here, or the file is none
+ * of ours.
  */
 export function readMetersFile({ state }: Pick<Paths, 'state'>): LimitsData | null {
   try {

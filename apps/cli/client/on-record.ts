@@ -14,8 +14,8 @@ export async function hasRecords({ env, paths }: Context): Promise<boolean> {
 }
 
 /**
- * Ids as they were typed; one that is none, or a box without
- * any record, is refused before anything is asked or started.
+ * Ids as they were typed; one that is none, or a box without any record, is refused before anything is asked or
+ * started.
  */
 export async function idsOf(words: readonly string[], context: Context): Promise<string[]> {
   for (const word of words) {

@@ -50,8 +50,8 @@ export function matchedText({ matched, states }: Matched): string {
 }
 
 /**
- * Shows how many there are before anything is done to them, and
- * asks. Without a terminal to ask on, `--yes` has to say it.
+ * Shows how many there are before anything is done to them, and asks. Without a terminal to ask on, `--yes` has to say
+ * it.
  * @returns false: the person said no, or there is nothing
  */
 export async function confirmed(verb: string, matched: Matched, { yes }: Said, { output }: Context): Promise<boolean> {

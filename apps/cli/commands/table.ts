@@ -5,8 +5,8 @@ export type Entry = { name: string; summary: string; group: string; load(): Prom
 const widen = (command: unknown): Command => command as Command;
 
 /**
- * Every command. The modules are imported when called: 250 shims each start `cmo` once a night, and none should pay
- * for the others.
+ * Every command. The modules are imported when called: 250 shims each start `cmo` once a night, and none should pay for
+ * the others.
  */
 export const COMMANDS: readonly Entry[] = [
   {

@@ -65,8 +65,8 @@ export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly str
 }
 
 /**
- * `--model --json`: commander hands over the next word whatever it is. A
- * value that begins so is written `--model=--json`, or better not at all.
+ * `--model --json`: commander hands over the next word whatever it is. A value that begins so is written
+ * `--model=--json`, or better not at all.
  */
 function looksLikeFlag<F extends Flags>({ flags }: Usage<F>, text: string): boolean {
   return Object.values(flags).some(({ name }) => text === name || text.startsWith(`${name}=`));

@@ -5,8 +5,8 @@ export type Scanned = { kind: 'scanned'; given: Map<string, string[]>; words: st
 
 /**
  * The plain case of a command line: flags that are known, written out, with their values. Null for anything else, which
- * is commander's to understand or refuse: loading that costs a
- * start two milliseconds. The suite holds the two to each other.
+ * is commander's to understand or refuse: loading that costs a start two milliseconds. The suite holds the two to each
+ * other.
  */
 export function scan(flags: Flags, argv: readonly string[]): Scanned | null {
   const given = new Map<string, string[]>();

@@ -12,8 +12,8 @@ import { printBatch } from './print-batch.js';
 import { printEnvelope } from './print-envelope.js';
 
 /**
- * Says how the waiting ended, and gives the exit code. One dispatch
- * prints its envelope, several a list of them, a batch its census too.
+ * Says how the waiting ended, and gives the exit code. One dispatch prints its envelope, several a list of them, a
+ * batch its census too.
  */
 export async function printAttended(
   context: Context,

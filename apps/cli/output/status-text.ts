@@ -19,8 +19,8 @@ export function statusText(status: StatusData, paint: Paint, now: number, column
 }
 
 /**
- * The lane, then its windows with the binding one first. Numbers
- * are the vendor's, with their age; none is ever guessed.
+ * The lane, then its windows with the binding one first. Numbers are the vendor's, with their age; none is ever
+ * guessed.
  */
 function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number | null): string[] {
   const parts = [lane.installed ? `${lane.inFlight} in flight` : paint.red(`missing: ${lane.command} is not on PATH`)];

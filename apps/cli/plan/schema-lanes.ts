@@ -2,8 +2,8 @@ import { CmoError, errorBody, type Config } from '#contract';
 import { schemaRulings, schemaVerdict } from '#vendors/schema-rules';
 
 /**
- * As the daemon looks at a schema, but for whether it is one at
- * all, which takes a library: the lanes that would not take it.
+ * As the daemon looks at a schema, but for whether it is one at all, which takes a library: the lanes that would not
+ * take it.
  */
 export function lanesWithout(schema: unknown, pin: string | undefined, config: Config): { schemaRefusedBy?: string[] } {
   const lanes = config.lanes.filter(({ id }) => pin === undefined || id === pin);

@@ -15,15 +15,15 @@ import { overridden, type TaskValues } from './told.js';
 export type BatchEntry = { name: string; read: { ok: true; source: TaskSource } | { ok: false; wrong: Wrong[] } };
 
 /**
- * What a dispatch file in a folder may be called. Another file
- * there (a schema, a script) would run as if it were a task.
+ * What a dispatch file in a folder may be called. Another file there (a schema, a script) would run as if it were a
+ * task.
  */
 const FILE_ENDS = ['', '.md', '.txt', '.dispatch'];
 const PROMPT_KEYS = ['prompt', 'prompt-file'];
 
 /**
- * Every entry of a file of JSON lines, or of a folder of dispatch
- * files in the order of their names. The flags win over each.
+ * Every entry of a file of JSON lines, or of a folder of dispatch files in the order of their names. The flags win over
+ * each.
  */
 export async function readBatch(path: string, flags: TaskValues, context: Context): Promise<BatchEntry[]> {
   refuseTogether(flags);

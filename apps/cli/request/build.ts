@@ -63,8 +63,8 @@ export async function buildRequest(
 }
 
 /**
- * What was said of one task, checked: its words, numbers and
- * contradictions, its folder, and what the config file permits.
+ * What was said of one task, checked: its words, numbers and contradictions, its folder, and what the config file
+ * permits.
  */
 export function outlineOf(told: Told, door: Door, config: Config, context: Context): Outline {
   const { values } = told;
@@ -124,8 +124,8 @@ export function schemaOf({ schema }: TaskValues, context: Context): unknown {
 }
 
 /**
- * codex' words for what --read-only, --write and --full-access say. A role
- * that writes anyway needs no `write`, which counts in the decision.
+ * codex' words for what --read-only, --write and --full-access say. A role that writes anyway needs no `write`, which
+ * counts in the decision.
  */
 function sandboxed({ values, where }: Told): Partial<Outline> {
   const { sandbox, role } = values;

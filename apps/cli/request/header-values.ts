@@ -5,8 +5,8 @@ import type { Told, TaskValues } from './told.js';
 import { TASK_FLAGS } from './task-flags.js';
 
 /**
- * One thing said of a task outside the command line. `at` names
- * where it stands: `job.md:3 role`, `night.jsonl:17 role`.
+ * One thing said of a task outside the command line. `at` names where it stands: `job.md:3 role`, `night.jsonl:17
+ * role`.
  */
 export type Said = { key: string; value: unknown; at: string };
 

@@ -9,8 +9,8 @@ export const CRON: Platform = {
   mode: 0o700,
   text: scriptText,
   read: readScript,
-  // The table is not changed by a command but as a whole
-  // (crontab.ts), and the script is started beside it (install.ts).
+  // The table is not changed by a command but as a whole (crontab.ts), and the script is started beside it
+  // (install.ts).
   installSteps: () => [],
   uninstallSteps: () => ({ before: [], after: [] }),
 };

@@ -18,8 +18,8 @@ export type Definition = {
 export type Defined = { definition: Definition; notes: string[] };
 
 /**
- * Where things lie, for a daemon that no shell has started. Not TMPDIR
- * and XDG_RUNTIME_DIR: those of this login may be gone in the next.
+ * Where things lie, for a daemon that no shell has started. Not TMPDIR and XDG_RUNTIME_DIR: those of this login may be
+ * gone in the next.
  */
 const PLACES = ['HOME', 'CODEX_HOME', 'CLAUDE_CONFIG_DIR', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'];
 const OURS = [
@@ -38,8 +38,8 @@ const OURS = [
  * The environment of the shell that installs it, by name, as far as it says where things lie and what is configured.
  * Unit files can be read by others and land in backups, so nothing secret goes in.
  * @param fileConfig the configuration without the environment's part
- * @throws CmoError when the service would be another than the
- * one this shell has: a Redis with a password in its address
+ * @throws CmoError when the service would be another than the one this shell has: a Redis with a password in its
+ * address
  */
 export function define(input: {
   command: readonly string[];

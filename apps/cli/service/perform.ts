@@ -8,8 +8,8 @@ import type { Step } from './platform.js';
 const CHANGE_MS = 100_000;
 
 /**
- * Does it, in order, and stops at the first that fails: `cmo service
- * status` then says how it stands, and the same can be typed again.
+ * Does it, in order, and stops at the first that fails: `cmo service status` then says how it stands, and the same can
+ * be typed again.
  */
 export async function perform(actions: readonly Action[], box: ServiceBox, leave: () => Promise<void>): Promise<void> {
   for (const action of actions) {

@@ -106,8 +106,8 @@ type Ready = Extract<DaemonSeen, { kind: 'ready' }>;
 
 function isRight({ version, protocol, serviceProgram }: Ready, program: string): boolean {
   if (version === VERSION || version === versionOnDisk(program)) return true;
-  // It would come back as it is, however often it is asked to leave:
-  // `cmo doctor` says that another program's service runs here.
+  // It would come back as it is, however often it is asked to leave: `cmo doctor` says that another program's service
+  // runs here.
   return serviceProgram !== null && protocol === PROTOCOL && !isSameFile(serviceProgram, program);
 }
 

@@ -3,8 +3,8 @@ import { keys, LAYOUT_VERSION } from '#store';
 import type { Redis } from 'ioredis';
 
 /**
- * Marks a new Redis with the layout's number; one that bears another
- * was written by another cmo, and is left alone. Null: it is ours.
+ * Marks a new Redis with the layout's number; one that bears another was written by another cmo, and is left alone.
+ * Null: it is ours.
  */
 export async function claimLayout(redis: Redis): Promise<ErrorBody | null> {
   const ours = String(LAYOUT_VERSION);

@@ -67,8 +67,8 @@ async function wholeParts(bytes: Bytes): Promise<{ parts: Part[]; holes: number 
 }
 
 /**
- * Where the command that begins here ends; the file's end for one
- * that is cut off there, which Redis mends itself; null: it is none.
+ * Where the command that begins here ends; the file's end for one that is cut off there, which Redis mends itself;
+ * null: it is none.
  */
 async function commandEnd(bytes: Bytes, start: number): Promise<number | null> {
   const count = await bytes.number(start, 0x2a);

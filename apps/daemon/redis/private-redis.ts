@@ -107,8 +107,8 @@ async function underLock({ place, program, env, patience, log }: RedisOptions, l
       }),
     };
   }
-  // A file that was torn in a power cut may end inside a script;
-  // a rewrite drops that end before more is written behind it.
+  // A file that was torn in a power cut may end inside a script; a rewrite drops that end before more is written behind
+  // it.
   await ask(place.socket, ['BGREWRITEAOF']);
   log.info({ redisPid: start.pid }, 'private Redis started');
   return { ok: true, redis: { socket: place.socket, pid: start.pid, started: true } };

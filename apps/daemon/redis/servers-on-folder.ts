@@ -31,8 +31,8 @@ function cwdOf(pid: string): string | null {
 }
 
 /**
- * By the name the kernel keeps, not by the command line, which
- * the server rewrites. Zombies have no cwd, so none comes here.
+ * By the name the kernel keeps, not by the command line, which the server rewrites. Zombies have no cwd, so none comes
+ * here.
  */
 function isServer(pid: string): boolean {
   try {

@@ -7,8 +7,8 @@ const UNCLAIMED_MS = 3_600_000;
 const NAME = /^(d-[0-9A-HJKMNP-TV-Z]{26})\.(?:prompt|schema|result|partial)$/;
 
 /**
- * Files of texts: those that nothing names any more, and of ended
- * dispatches those that are kept no longer. Redis keeps their heads.
+ * Files of texts: those that nothing names any more, and of ended dispatches those that are kept no longer. Redis keeps
+ * their heads.
  */
 export async function forgetBlobs(
   { records, folders }: Pick<Resources, 'records' | 'folders'>,

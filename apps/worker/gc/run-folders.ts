@@ -4,8 +4,8 @@ import type { Resources } from '../resources.js';
 import { agedIn, remove, sizeOf, tooMany } from './aged.js';
 
 /**
- * Folders of text work whose dispatch has ended or is gone: what an
- * agent left there goes with its run folders. Counted with them.
+ * Folders of text work whose dispatch has ended or is gone: what an agent left there goes with its run folders. Counted
+ * with them.
  */
 async function forgetTextFolders(
   { records, folders }: Pick<Resources, 'records' | 'folders'>,

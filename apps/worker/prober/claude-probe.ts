@@ -25,8 +25,8 @@ export type ClaudeProbeParts = {
 };
 
 /**
- * Asks the usage endpoint, when it is our turn, and hands the
- * reading on. A failed question leaves the last reading as it is.
+ * Asks the usage endpoint, when it is our turn, and hands the reading on. A failed question leaves the last reading as
+ * it is.
  */
 export function claudeProbe({
   keeper,

@@ -30,8 +30,8 @@ export type KeeperParts = {
   clock: () => number;
   log: Log;
   /**
-   * The environment of what waits on the lane; null: nothing does.
-   * An agent that brings a token of its own needs no file.
+   * The environment of what waits on the lane; null: nothing does. An agent that brings a token of its own needs no
+   * file.
    */
   submitted: (lane: LaneConfig) => Promise<Readonly<Record<string, string>> | null>;
   /** Something waits or runs on this lane's account. */

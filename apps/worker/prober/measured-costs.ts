@@ -5,8 +5,8 @@ import { costOf, inScope } from '#policy';
 import { keys } from '#store';
 
 /**
- * Points of one window that an attempt of a lane and tier is taken to
- * cost. `measured`: by how many samples; 0: the configuration's word.
+ * Points of one window that an attempt of a lane and tier is taken to cost. `measured`: by how many samples; 0: the
+ * configuration's word.
  */
 export type CostRow = { lane: string; tier: string; window: string; points: number; measured: number };
 

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 
 /**
  * The one clock that all boxes share: Redis'. `offsetMs` is how far it is ahead of this box's. Meters are read in it,
- * so that five minutes of skew between boxes change nothing: neither
- * which run a reading settles, nor which window has reset.
+ * so that five minutes of skew between boxes change nothing: neither which run a reading settles, nor which window has
+ * reset.
  */
 export type SharedTime = () => Promise<{ now: number; offsetMs: number }>;
 

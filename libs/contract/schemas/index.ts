@@ -11,8 +11,8 @@ import { serviceSchema } from './service.js';
 import { taskSchema } from './task.js';
 
 /**
- * Every form that leaves or enters this program as JSON, published
- * in docs/reference. Within a major version members are only added.
+ * Every form that leaves or enters this program as JSON, published in docs/reference. Within a major version members
+ * are only added.
  */
 export const SCHEMAS: Readonly<Record<string, { about: string; schema: z.ZodMiniType }>> = {
   task: { about: 'What the policy decides on: the `task` of `cmo explain decision`.', schema: taskSchema },

@@ -61,8 +61,8 @@ export const requestSchema = z.strictObject({
 export const requestIsRight: Same<z.infer<typeof requestSchema>, DispatchRequest> = true;
 
 /**
- * The body of POST /v1/dispatches: all of them are recorded, or none.
- * `once`: a key for the whole of it, as the header Idempotency-Key.
+ * The body of POST /v1/dispatches: all of them are recorded, or none. `once`: a key for the whole of it, as the header
+ * Idempotency-Key.
  */
 export const submitSchema = z.strictObject({
   once: maybe(word.check(z.maxLength(BOUNDS.once))),

@@ -17,8 +17,8 @@ import {
 } from '../words.js';
 
 /**
- * The pieces that the schemas share. Nothing of this folder stands
- * in what the CLI loads eagerly: zod costs each start of it.
+ * The pieces that the schemas share. Nothing of this folder stands in what the CLI loads eagerly: zod costs each start
+ * of it.
  */
 
 /** Holds when both types say the same, optional members too; a schema that drifts from its type does not compile. */

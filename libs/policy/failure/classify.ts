@@ -89,8 +89,8 @@ function spawnFailure(error: string, cwdExists: boolean): Found {
 }
 
 /**
- * The most telling part first: a sentence that names a limit or
- * the login, the machine word, any known sentence, the status.
+ * The most telling part first: a sentence that names a limit or the login, the machine word, any known sentence, the
+ * status.
  */
 function channelFailure({ cli, channel }: Pick<RunFacts, 'cli' | 'channel'>): Found | null {
   const spoken = channel.words

@@ -57,8 +57,8 @@ export function believable(instant: number, now: number, length: number): boolea
 }
 
 /**
- * The reset that a vendor's sentence states, in ms since the epoch, or null when it states none that can be read.
- * A time that has just passed stays in the past: the limit is over, nobody waits until tomorrow.
+ * The reset that a vendor's sentence states, in ms since the epoch, or null when it states none that can be read. A
+ * time that has just passed stays in the past: the limit is over, and the work must not wait until tomorrow.
  */
 export function statedReset(text: string, context: ResetContext): number | null {
   const plain = plainText(text.slice(0, 4000));

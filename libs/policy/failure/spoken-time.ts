@@ -53,8 +53,8 @@ const AFTER =
 const COUNTDOWN = /^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?!\s*[ap]\.?m|[\d:])/i;
 
 /**
- * @param text begins where the time should stand. @param relative
- * whether a bare duration is meant (after "in", "after").
+ * @param text begins where the time should stand. @param relative whether a bare duration is meant (after "in",
+ * "after").
  */
 export function spokenTime(text: string, relative: boolean): SpokenTime | null {
   return (relative ? after(text) : null) ?? iso(text) ?? dated(text) ?? clockOnly(text);

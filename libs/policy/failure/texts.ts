@@ -117,8 +117,8 @@ const LOGIN_TEXTS: readonly FailureText[] = [
 ];
 
 /**
- * Sentences that take the whole of text mode's stdout when it
- * exits 0: nothing looser may turn an answer into a failure.
+ * Sentences that take the whole of text mode's stdout when it exits 0: nothing looser may turn an answer into a
+ * failure.
  */
 export const WHOLE_OUTPUT_TEXTS: readonly FailureText[] = [...LIMIT_TEXTS, ...LOGIN_TEXTS];
 

@@ -240,8 +240,8 @@ export class ClaudeFold implements EventFold {
 }
 
 /**
- * `subtype` is "success" on API errors, and `is_error` false on a spent
- * turn limit of older versions and on a refusal: all must be clear of it.
+ * `subtype` is "success" on API errors, and `is_error` false on a spent turn limit of older versions and on a refusal:
+ * all must be clear of it.
  */
 function isFailed(result: JsonObject): boolean {
   return (
@@ -253,8 +253,8 @@ function isFailed(result: JsonObject): boolean {
 }
 
 /**
- * Every prompt token once: what was sent, written to the cache, and
- * read from it. Zeros of a refused request mean "none known".
+ * Every prompt token once: what was sent, written to the cache, and read from it. Zeros of a refused request mean "none
+ * known".
  */
 function usageOf(usage: unknown, failed: boolean): Usage {
   if (!isObject(usage)) return null;

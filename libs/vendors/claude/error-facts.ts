@@ -2,8 +2,8 @@ import { SILENT_CHANNEL, type Channel, type RejectedWindow } from '#policy/failu
 import { isObject, listOf, member, numberOf, snakeCase, textOf, type JsonObject } from '../json.js';
 
 /**
- * The assistant line that the CLI makes up itself when the API refused:
- * model `<synthetic>`, an `error` word, the sentence as text.
+ * The assistant line that the CLI makes up itself when the API refused: model `<synthetic>`, an `error` word, the
+ * sentence as text.
  */
 export type SyntheticError = { kind: string | null; type: string | null; status: number | null; words: string };
 

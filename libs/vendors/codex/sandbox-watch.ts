@@ -4,8 +4,8 @@ const SANDBOX_ERROR =
 
 /**
  * The one place where a tool's output is evidence: a turn all of whose commands died in the CLI's own sandbox did
- * nothing, though it ends as a success (a container without user
- * namespaces). A command that itself calls bwrap proves nothing.
+ * nothing, though it ends as a success (a container without user namespaces). A command that itself calls bwrap proves
+ * nothing.
  */
 export class SandboxWatch {
   private commands = 0;

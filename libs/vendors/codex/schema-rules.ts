@@ -7,8 +7,8 @@ import { mapped, placeOf, subschemas, type SchemaNode, type SchemaRuling } from 
  * whose counting is not documented. Sources: OpenAI's guide on supported schemas, and the API's own messages.
  *
  * Strict wants every object closed and every property required. Both only narrow what may be answered, so codex is
- * given the schema closed and the answer is held to the one that
- * was sent in: an open schema is no reason to refuse a task.
+ * given the schema closed and the answer is held to the one that was sent in: an open schema is no reason to refuse a
+ * task.
  */
 const REFUSED_KEYWORDS = ['allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'];
 const DOUBTFUL_KEYWORDS = [
