@@ -41,21 +41,19 @@ function permittedLanes({
 
 type Cause = 'missing' | 'auth' | 'environment' | 'paused' | 'window';
 
+/** A lane's `cause`, with `words` for the details and a `brief` for the one line of a listing. */
 function standingOf({ laneStates, facts }: Decision, lane: string): { cause: Cause; words: string; brief: string } {
-  const { state, resetsAt } = (Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined) ?? {
-    state: 'unknown',
-    resetsAt: null,
-  };
+  const known = Object.hasOwn(laneStates, lane) ? laneStates[lane] : undefined;
+  const { state, resetsAt } = known ?? { state: 'unknown', resetsAt: null };
+  const until = resetsAt === null ? '' : ` until ${resetsAt}`;
+  if (state === 'missing') return { cause: 'missing', words: `${lane}: ${state}${until}`, brief: `${lane} ${state}` };
   const blockedBy = Object.hasOwn(facts, lane) ? facts[lane]?.blockedBy : undefined;
   // A person who reads `exhausted` looks for a full window; what a pause, a login or a refusal shut is called by that.
-  const shut = state === 'missing' || blockedBy === undefined || blockedBy === 'limit' ? state : blockedBy;
+  const shut = blockedBy === undefined || blockedBy === 'limit' ? state : blockedBy;
   const standing = shut === state || shut === 'paused' ? shut : `closed (${shut})`;
-  const words = `${lane}: ${standing}${resetsAt === null ? '' : ` until ${resetsAt}`}`;
-  const brief = `${lane} ${state === 'missing' ? state : (blockedBy ?? state)}`;
-  if (state === 'missing') return { cause: 'missing', words, brief };
   return {
     cause: blockedBy === 'auth' || blockedBy === 'environment' || blockedBy === 'paused' ? blockedBy : 'window',
-    words,
-    brief,
+    words: `${lane}: ${standing}${until}`,
+    brief: `${lane} ${blockedBy ?? state}`,
   };
 }

@@ -21,7 +21,7 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
 
   const models = membersOf('models', file.get('models'), problems);
   const ids = lanes.map(({ id }) => id);
-  for (const id of models.keys()) if (!ids.includes(id)) problems.push(unknownWord('models', id, ids));
+  problems.push(...unknownMembers('models', models, ids));
   const merged = lanes.map((lane) => ({
     ...lane,
     models: readModels(`models.${lane.id}`, models.get(lane.id), lane.models, problems),
@@ -37,13 +37,10 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
     return numberOf(value);
   };
   const pressure = membersOf('pressure', file.get('pressure'), problems);
-  for (const [path, section, known] of [
-    ['preference', preference, defaults.preference],
-    ['pressure', pressure, defaults.pressure],
-  ] as const) {
-    const names = Object.keys(known);
-    for (const name of section.keys()) if (!names.includes(name)) problems.push(unknownWord(path, name, names));
-  }
+  problems.push(
+    ...unknownMembers('preference', preference, Object.keys(defaults.preference)),
+    ...unknownMembers('pressure', pressure, Object.keys(defaults.pressure)),
+  );
   const config: PolicyConfig = {
     lanes: merged.map(({ id, vendor, models: map }) => ({ id, vendor, models: { ...BLANK, ...map } })),
     preference: {
@@ -66,6 +63,10 @@ export function policyConfigOf(input: unknown): PolicyConfigReading {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, config };
 }
 
+function unknownMembers(path: string, members: Members, known: readonly string[]): Problem[] {
+  return [...members.keys()].filter((name) => !known.includes(name)).map((name) => unknownWord(path, name, known));
+}
+
 type PartialModels = Partial<Record<Tier, TierModel>>;
 type DraftLane = { id: string; vendor: string; models: PartialModels };
 
@@ -76,8 +77,9 @@ function readLanes(given: Members, defaults: PolicyConfig['lanes'], problems: Pr
   const lanes: DraftLane[] = defaults.map((lane) => ({ ...lane }));
   for (const [id, value] of given) {
     const members = membersOf(`lanes.${id}`, value, problems);
-    let lane = lanes.find((one) => one.id === id);
-    if (lane === undefined) lanes.push((lane = { id, vendor: '', models: {} }));
+    const known = lanes.find((one) => one.id === id);
+    const lane: DraftLane = known ?? { id, vendor: '', models: {} };
+    if (known === undefined) lanes.push(lane);
     const vendor = members.get('vendor') ?? lane.vendor;
     if (typeof vendor === 'string' && vendor !== '') lane.vendor = vendor;
     else

@@ -23,15 +23,15 @@ export function readFacts(input: unknown): FactsReading {
 }
 
 function readLane(path: string, value: unknown, problems: Problem[]): LaneFacts {
-  const bad = (problem: Problem | null): void => void (problem !== null && problems.push(problem));
+  const bad = (problem: Problem | null): void => {
+    if (problem !== null) problems.push(problem);
+  };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     bad(wrongValue(path, value, 'an object'));
     return { available: false };
   }
-  const { available, worstPercent, nextResetAt, hardBlocked, blockedBy, installed, scoped } = value as Record<
-    string,
-    unknown
-  >;
+  const members = value as Record<string, unknown>;
+  const { available, worstPercent, nextResetAt, hardBlocked, blockedBy, installed, scoped } = members;
   const facts: LaneFacts = { available: available === true };
   for (const [name, flag] of Object.entries({ available, hardBlocked, installed })) {
     if (flag !== undefined && flag !== null && typeof flag !== 'boolean')

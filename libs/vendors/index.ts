@@ -8,6 +8,6 @@ export type { Endpoint } from './endpoint.js';
 export { explainFailure, explainTranscript } from './explain.js';
 export { expandPadLines } from './pad-line.js';
 export { renderLine } from './render.js';
-export { oneLine, type RenderedLine } from './render-text.js';
+export { oneLine } from './render-text.js';
 export { answerCheck, anyJson, loadSchemaDrafts, SCHEMA_MAX_CHARS } from './schema.js';
 export { sessionFacts, sessionsOf } from './codex/session-facts.js';

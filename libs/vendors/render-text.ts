@@ -1,15 +1,10 @@
+import type { LogLine } from '#contract';
 import { stripAnsi } from './line-tail.js';
-
-/** One line for a person who looks at what an agent does. `note` is everything that is neither work nor trouble. */
-export type RenderedLine = {
-  kind: 'command' | 'edit' | 'tool' | 'message' | 'result' | 'error' | 'note';
-  text: string;
-};
 
 /** Longer texts are cut; `--raw` shows them whole. */
 const TEXT_MAX = 2_000;
 
-export function rendered(kind: RenderedLine['kind'], text: string): RenderedLine {
+export function rendered(kind: LogLine['kind'], text: string): LogLine {
   const line = oneLine(text);
   return {
     kind,

@@ -8,7 +8,12 @@ export type SchemaRuling = {
   doubtful: string[];
 };
 
-export type SchemaNode = { schema: unknown; path: string[]; /** Levels of objects above it. */ depth: number };
+export type SchemaNode = {
+  schema: unknown;
+  path: string[];
+  /** Levels of objects above it. */
+  depth: number;
+};
 
 const ONE = [
   'items',

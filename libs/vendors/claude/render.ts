@@ -1,11 +1,12 @@
+import type { LogLine } from '#contract';
 import { countOf, listOf, member, numberOf, textOf, type JsonObject } from '../json.js';
-import { outputEnd, rendered, tokensText, type RenderedLine } from '../render-text.js';
+import { outputEnd, rendered, tokensText } from '../render-text.js';
 
 const EDITS = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 const ANSWER_TOOL = 'StructuredOutput';
 
 /** One event of claude's stream-json. Deltas are left out: the whole message follows them. */
-export function renderClaude(event: JsonObject): RenderedLine[] {
+export function renderClaude(event: JsonObject): LogLine[] {
   switch (event['type']) {
     case 'system':
       return system(event);
@@ -35,7 +36,7 @@ export function renderClaude(event: JsonObject): RenderedLine[] {
   }
 }
 
-function system(event: JsonObject): RenderedLine[] {
+function system(event: JsonObject): LogLine[] {
   switch (event['subtype']) {
     case 'init':
       return [
@@ -63,7 +64,7 @@ function blocksOf(event: JsonObject): unknown[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
 }
 
-function assistant(event: JsonObject): RenderedLine[] {
+function assistant(event: JsonObject): LogLine[] {
   const failed = textOf(event['error']) !== null || event['is_api_error_message'] === true;
   return blocksOf(event).flatMap((block) => {
     switch (member(block, 'type')) {
@@ -77,7 +78,7 @@ function assistant(event: JsonObject): RenderedLine[] {
   });
 }
 
-function toolUse(name: string, input: unknown): RenderedLine {
+function toolUse(name: string, input: unknown): LogLine {
   if (name === 'Bash') return rendered('command', `$ ${textOf(member(input, 'command')) ?? ''}`);
   const path =
     textOf(member(input, 'file_path')) ?? textOf(member(input, 'notebook_path')) ?? textOf(member(input, 'path'));
@@ -91,7 +92,7 @@ function toolUse(name: string, input: unknown): RenderedLine {
   return rendered('tool', about === null || name === ANSWER_TOOL ? name : `${name} ${about}`);
 }
 
-function toolResult(block: unknown): RenderedLine[] {
+function toolResult(block: unknown): LogLine[] {
   if (member(block, 'type') !== 'tool_result') return [];
   const content = member(block, 'content');
   const text =
@@ -105,7 +106,7 @@ function toolResult(block: unknown): RenderedLine[] {
   return failed || said !== '' ? [rendered(failed ? 'error' : 'result', said === '' ? 'failed' : said)] : [];
 }
 
-function result(event: JsonObject): RenderedLine {
+function result(event: JsonObject): LogLine {
   const usage = event['usage'];
   const input =
     countOf(member(usage, 'input_tokens')) +

@@ -1,9 +1,10 @@
+import type { LogLine } from '#contract';
 import { countOf, isObject, listOf, member, numberOf, textOf, type JsonObject } from '../json.js';
-import { outputEnd, rendered, tokensText, type RenderedLine } from '../render-text.js';
+import { outputEnd, rendered, tokensText } from '../render-text.js';
 import { isRetrying } from './error-facts.js';
 
 /** One event of `codex exec --json`, also of the form before 0.44. */
-export function renderCodex(event: JsonObject): RenderedLine[] {
+export function renderCodex(event: JsonObject): LogLine[] {
   const legacy = event['msg'];
   if (isObject(legacy)) return renderLegacy(legacy);
   switch (event['type']) {
@@ -33,7 +34,7 @@ export function renderCodex(event: JsonObject): RenderedLine[] {
   }
 }
 
-function troubled(message: string): RenderedLine {
+function troubled(message: string): LogLine {
   return rendered(isRetrying(message) ? 'note' : 'error', message);
 }
 
@@ -41,7 +42,7 @@ function kindOf(item: JsonObject): string {
   return textOf(item['type']) ?? textOf(item['item_type']) ?? '';
 }
 
-function started(item: JsonObject): RenderedLine[] {
+function started(item: JsonObject): LogLine[] {
   switch (kindOf(item)) {
     case 'command_execution':
       return [rendered('command', `$ ${textOf(item['command']) ?? ''}`)];
@@ -52,7 +53,7 @@ function started(item: JsonObject): RenderedLine[] {
   }
 }
 
-function completed(item: JsonObject): RenderedLine[] {
+function completed(item: JsonObject): LogLine[] {
   switch (kindOf(item)) {
     case 'agent_message':
     case 'assistant_message':
@@ -86,12 +87,12 @@ function completed(item: JsonObject): RenderedLine[] {
   }
 }
 
-function commandEnd(exitCode: number | null, output: string): RenderedLine {
+function commandEnd(exitCode: number | null, output: string): LogLine {
   const said = outputEnd(output);
   return rendered('result', `exit ${exitCode ?? '?'}${said === '' ? '' : `: ${said}`}`);
 }
 
-function renderLegacy(msg: JsonObject): RenderedLine[] {
+function renderLegacy(msg: JsonObject): LogLine[] {
   switch (msg['type']) {
     case 'session_configured':
       return [rendered('note', `session ${textOf(msg['session_id']) ?? '?'}`)];

@@ -2,7 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { oneLine, renderLine, type RenderedLine } from '#vendors';
+import type { LogLine } from '#contract';
+import { oneLine, renderLine } from '#vendors';
 
 const SAMPLES = new URL('../../vendor-sim/samples/', import.meta.url).pathname;
 
@@ -10,7 +11,7 @@ function sample(cli: 'codex' | 'claude', scenario: string): string[] {
   const lines = readFileSync(join(SAMPLES, cli, `${scenario}.jsonl`), 'utf8').split('\n');
   return lines.flatMap((line) => renderLine(cli, line)).map(({ kind, text }) => `${kind}: ${text}`);
 }
-const texts = (cli: 'codex' | 'claude', event: object): RenderedLine[] => renderLine(cli, JSON.stringify(event));
+const texts = (cli: 'codex' | 'claude', event: object): LogLine[] => renderLine(cli, JSON.stringify(event));
 
 describe('what the real CLIs wrote', () => {
   test('codex: a command, its end, the message and the sum', () => {
