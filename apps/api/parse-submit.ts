@@ -5,7 +5,12 @@ import { fromPolicy, unknownKey, wrong, type Problem } from './problems.js';
 import { readShape } from './request-schema.js';
 
 export type Submit =
-  | { ok: true; requests: DispatchRequest[]; /** A key for the whole of it. */ once: string | undefined }
+  | {
+      ok: true;
+      requests: DispatchRequest[];
+      /** The `--once` key of the whole batch. */
+      once: string | undefined;
+    }
   | { ok: false; problems: Problem[] };
 
 const OUTER = ['dispatches', 'once'];

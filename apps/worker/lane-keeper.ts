@@ -31,7 +31,8 @@ type Kept = {
   make: (sign: () => void) => Fetcher;
   fetcher: Fetcher;
   signAt: number;
-  /** Of which sign the last look found that it was too long ago. */ suspect: number | null;
+  /** The sign that the last look found too old; null: none. */
+  suspect: number | null;
   replaced: number;
 };
 

@@ -14,7 +14,12 @@ import { SMALL_NODE } from './small-node.js';
  * What was asked and not answered when it left is started by ourselves. It may have been started already: two
  * supervisors then meet in one folder, and the claim lets one of them go on.
  */
-export type ForkServer = { fork: Fork; /** Null: it is down. */ pid(): number | null; close(): void };
+export type ForkServer = {
+  fork: Fork;
+  /** Null: it is down. */
+  pid(): number | null;
+  close(): void;
+};
 
 /** Its first word, beside a supervisor's folder: both are one file, of which the daemon keeps a copy. */
 export const FORK_SERVER = '--fork-server';

@@ -78,7 +78,11 @@ export const reason: Reader<string> = (text) =>
     ? good(text.trim())
     : bad('one line of at most 200 characters');
 
-export type AtOnce = { name: string; /** Null: what the configuration says. */ n: number | null };
+export type AtOnce = {
+  name: string;
+  /** Null: what the configuration says. */
+  n: number | null;
+};
 
 /** How many at once; `default` stands for the configured number. */
 export const atOnce: Reader<number | null> = (text) => {

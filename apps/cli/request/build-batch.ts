@@ -12,7 +12,8 @@ export type Batch = {
   name: string;
   names: string[];
   requests: DispatchRequest[];
-  /** A key for the whole of it. */ once: string | undefined;
+  /** The `--once` key of the whole batch. */
+  once: string | undefined;
 };
 
 const MOST_LINES = 50;

@@ -25,7 +25,8 @@ export type Door = {
   command: 'run' | 'submit' | 'plan';
   class: DispatchClass;
   maxWaitMs: number | null;
-  /** The batch it is submitted with. */ batch?: string;
+  /** The batch it is submitted with. */
+  batch?: string;
 };
 
 /** A request as far as it can be told without its text, its sender's environment and a look at the schema's file. */

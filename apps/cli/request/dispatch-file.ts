@@ -64,7 +64,13 @@ export function readDispatchFile(text: string): DispatchFile {
   };
 }
 
-type Line = { content: string; /** From 1. */ number: number; /** Where the next one begins. */ next: number };
+type Line = {
+  content: string;
+  /** From 1. */
+  number: number;
+  /** Where the next one begins. */
+  next: number;
+};
 
 function* linesOf(text: string): Generator<Line> {
   LINE.lastIndex = 0;

@@ -13,7 +13,13 @@ export function platformsOf(box: ServiceBox): readonly Platform[] {
 }
 
 /** A file where ours would lie. */
-export type Found = { platform: Platform; path: string; text: string; /** Null: not ours. */ named: Named | null };
+export type Found = {
+  platform: Platform;
+  path: string;
+  text: string;
+  /** Null: not ours. */
+  named: Named | null;
+};
 
 export function findAll(box: ServiceBox): Found[] {
   return platformsOf(box).flatMap((platform) => {

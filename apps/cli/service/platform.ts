@@ -1,8 +1,14 @@
 import type { ServiceKind } from '#contract';
 import type { Definition, Named } from './definition.js';
 
-/** Where this person's things lie. */
-export type Place = { home: string; uid: number; configHome: string; /** Of cmo. */ config: string };
+/** Where this user's files are. */
+export type Place = {
+  home: string;
+  uid: number;
+  configHome: string;
+  /** The folder of cmo's config file. */
+  config: string;
+};
 
 /** A program to run, in the words of a shell's argv. `mayFail`: what it undoes may not be there. */
 export type Step = { run: readonly string[]; mayFail?: true };

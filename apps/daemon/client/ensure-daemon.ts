@@ -26,7 +26,14 @@ import { daemonProgram, spawnDaemon } from './spawn-daemon.js';
  * what is old: of ten clients that wait, none may ask the new daemon to leave.
  */
 export type Ensured =
-  { ok: true; socket: string; pid: number; /** By this call. */ started: boolean } | { ok: false; error: ErrorBody };
+  | {
+      ok: true;
+      socket: string;
+      pid: number;
+      /** Started by this call; else it was found running. */
+      started: boolean;
+    }
+  | { ok: false; error: ErrorBody };
 
 export type EnsureOptions = {
   env?: Environment;

@@ -9,7 +9,11 @@ import { askShutdown } from './ask-shutdown.js';
 import { lookForDaemon } from './look-for-daemon.js';
 
 export type Stopped =
-  | { ok: true; /** Pid of the daemon that was stopped; null: none ran. */ pid: number | null }
+  | {
+      ok: true;
+      /** Pid of the daemon that was stopped; null: none ran. */
+      pid: number | null;
+    }
   | { ok: false; error: ErrorBody };
 
 const LEAVE_MS = 90_000;

@@ -10,7 +10,13 @@ import { basename, join } from 'node:path';
  * file format"), and the tool that comes with it throws away all that was acknowledged after the hole, although nothing
  * of it is damaged. Any other damage is not touched.
  */
-export type Mended = { file: string; /** Bytes taken out. */ bytes: number; /** The file as it was. */ kept: string };
+export type Mended = {
+  file: string;
+  /** Bytes taken out. */
+  bytes: number;
+  /** The file as it was. */
+  kept: string;
+};
 
 const CHUNK = 1 << 20;
 

@@ -30,5 +30,6 @@ export const REDIS_PATIENCE: RedisPatience = { startMs: 20_000, loadingMs: 300_0
 export type PrivateRedis = {
   socket: string;
   pid: number;
-  /** By this call; else it was found running. */ started: boolean;
+  /** Started by this call; else it was found running. */
+  started: boolean;
 };

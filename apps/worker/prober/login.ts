@@ -11,7 +11,8 @@ export type Login =
       kind: 'file';
       path: string;
       accessToken: string;
-      /** ms by this box; null: not said */ expiresAt: number | null;
+      /** By the clock of this box, ms since the epoch; null: the file does not say. */
+      expiresAt: number | null;
       stamp: string;
     }
   /** A token from the environment (`claude setup-token`): nothing about it can be repaired. */
