@@ -1,23 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { createApi, type Log } from '#api';
-import { makeOwnFolder, type Environment, type Paths } from '#config';
-import { CmoError, errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
-import { readLock, take } from '#runner/lock-file';
-import { connect, watchChanges, type Records } from '#store';
+import type { Environment, Paths } from '#config';
+import { errorBody, LIVE_STATES, PROTOCOL, VERSION, type Config, type ErrorBody } from '#contract';
+import { watchChanges, type Records } from '#store';
 import { startWorker, type Worker } from '#worker';
+import { aboutDaemon } from './about-daemon.js';
 import { apiResources } from './api-resources.js';
 import { apiSocket } from './api-socket.js';
-import { daemonLockPath } from './client/look-for-daemon.js';
 import { stopWhenIdle } from './idle.js';
-import { keepPlace } from './kept-place.js';
-import { Life, type StopOptions } from './life.js';
 import { keepSupervisor } from './kept-supervisor.js';
-import { noteKilled } from './last-end.js';
-import { takeNodeLease } from './node-lease.js';
-import { claimLayout } from './redis/layout.js';
-import { findRedis } from './redis-home.js';
+import { Life, type StopOptions } from './life.js';
+import { openRedis } from './redis-connections.js';
 import { clearStartupError } from './startup-error.js';
+import { holdStateFolder } from './state-folder.js';
 
 export type Daemon = {
   /** Repeated calls wait for the first. */
@@ -46,60 +41,22 @@ export type DaemonParts = {
  *
  *   folders ▶ daemon.lock ▶ Redis ▶ layout ▶ node lease ▶ api ▶ worker ▶ socket ▶ ready
  */
-export async function startDaemon({ paths, config, env, log, service }: DaemonParts): Promise<DaemonStart> {
+export async function startDaemon(parts: DaemonParts): Promise<DaemonStart> {
+  const { paths, config, env, log, service } = parts;
   const life = new Life(log);
   const fail = async (error: ErrorBody, other = false): Promise<DaemonStart> => {
     await life.fail();
     return { ok: false, error, other };
   };
   try {
-    const problem = folderProblemOf(paths);
-    if (problem) return await fail(problem);
-
-    const before = await readLock(daemonLockPath(paths));
-    const lock = await take(daemonLockPath(paths), { phase: 'starting', version: VERSION });
-    if (!lock.taken)
-      return await fail(
-        errorBody(
-          'CMO_E_DAEMON',
-          `another daemon holds the state folder (pid ${lock.owner.identity?.pid ?? 'unknown'})`,
-        ),
-        true,
-      );
-    noteKilled(paths.state, before);
-    const place = keepPlace(daemonLockPath(paths), lock, log, (pid) => {
-      log.error({ pid }, 'another daemon has taken the state folder');
-      void life.stop({ kill: false, keepRedis: true, why: 'another daemon has taken the state folder', again: true });
-    });
-    life.onLeave('daemon.lock', () => place.release());
-
-    const redis = await findRedis({ paths, config, env, log });
-    if (!redis.ok) return await fail(redis.error);
-    const { home } = redis;
-    life.onLeave('redis', (leaving) => home.leave(leaving), null);
-    const forWorker = connect(home.address, 'worker', 'worker');
-    const forApi = connect(home.address, 'caller', 'api');
-    life.onLeave('connections', () => [forWorker, forApi].forEach((connection) => connection.disconnect()));
-    const layout = await claimLayout(forApi);
-    if (layout) return await fail(layout);
-
-    const lease = await takeNodeLease({
-      redis: forWorker,
-      node: config.nodeId,
-      stateDir: paths.state,
-      leaseMs: config.timing.nodeLeaseMs,
-      renewMs: config.timing.nodeRenewMs,
-      nonce: randomUUID(),
-      onLost: (holder) => {
-        log.error({ holder }, 'another worker holds the lease of this node');
-        void life.stop({ kill: false, keepRedis: false, why: 'the lease of this node is lost', again: true });
-      },
-    });
-    if (!lease.ok) return await fail(lease.error);
-    life.onLeave('node lease', () => lease.lease.release());
+    const held = await holdStateFolder(paths, life, log);
+    if (!held.ok) return await fail(held.error, held.other);
+    const { place } = held;
+    const connected = await openRedis(parts, life);
+    if (!connected.ok) return await fail(connected.error);
+    const { home, forWorker, forApi } = connected;
 
     let worker: Worker | null = null;
-    const startedAt = new Date().toISOString();
     const changes = await watchChanges(forWorker);
     life.onLeave('changes', () => changes.close());
     const resources = apiResources({
@@ -114,23 +71,7 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
         void worker
           ?.lend(attempt, lent)
           .catch((error: unknown) => log.warn({ err: error, attempt }, 'a slot could not be lent or taken back')),
-      daemon: {
-        about: () =>
-          Promise.resolve({
-            pid: process.pid,
-            service,
-            startedAt,
-            running: worker?.runningCount() ?? 0,
-            redis: home.about(),
-          }),
-        collectGarbage: (dryRun) =>
-          worker
-            ? worker.collectGarbage(dryRun)
-            : Promise.reject(new CmoError(errorBody('CMO_E_DAEMON', 'the daemon is just starting'))),
-        health: () => worker?.health() ?? { problems: ['the daemon is just starting'], lanes: [] },
-        shutdown: ({ kill, keepRedis }) =>
-          void life.stop({ kill, keepRedis, why: 'it was asked to', again: keepRedis }),
-      },
+      daemon: aboutDaemon({ home, service, life }, () => worker),
     });
     life.onLeave('queue', () => resources.queue.close());
     const api = await createApi(resources);
@@ -201,12 +142,4 @@ export async function startDaemon({ paths, config, env, log, service }: DaemonPa
 async function waitsOrRuns(records: Pick<Records, 'counts'>): Promise<boolean> {
   const counts = await records.counts();
   return LIVE_STATES.some((state) => counts[state] > 0);
-}
-
-function folderProblemOf(paths: Paths): ErrorBody | null {
-  for (const folder of [paths.state, paths.redis, paths.runs, paths.blobs, paths.receipts, paths.logs, paths.sockets]) {
-    const problem = makeOwnFolder(folder);
-    if (problem !== null) return errorBody('CMO_E_STATE_FOLDER', `the folder ${folder} is not usable: ${problem}`);
-  }
-  return null;
 }

@@ -23,10 +23,10 @@ export type RedisHome = {
 
 export type RedisHomeFound = { ok: true; home: RedisHome } | { ok: false; error: ErrorBody };
 
-type Parts = { paths: Paths; config: Config; env: Environment; log: Log };
+export type RedisHomeParts = { paths: Paths; config: Config; env: Environment; log: Log };
 
 /** CMO_REDIS_URL, else a private one. */
-export function findRedis(parts: Parts): Promise<RedisHomeFound> {
+export function findRedis(parts: RedisHomeParts): Promise<RedisHomeFound> {
   return parts.config.redisUrl === null ? privateHome(parts) : foreignHome(parts.config.redisUrl, parts.log);
 }
 
@@ -45,7 +45,7 @@ async function foreignHome(url: string, log: Log): Promise<RedisHomeFound> {
   };
 }
 
-async function privateHome({ paths, env, log }: Parts): Promise<RedisHomeFound> {
+async function privateHome({ paths, env, log }: RedisHomeParts): Promise<RedisHomeFound> {
   const place = redisPlaceOf(paths);
   const path = env['PATH'] ?? '';
   const program = findExecutable('redis-server', path) ?? findExecutable('valkey-server', path);
