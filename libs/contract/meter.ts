@@ -1,6 +1,12 @@
 import type { WindowKind } from './words.js';
 
 /**
+ * Past this age, ms, a reading is not to be trusted if runs of ours ended after it was written: the meter is dark
+ * (rulings §10).
+ */
+export const DARK_AFTER_MS = 60 * 60_000;
+
+/**
  * One rolling limit of an account, as the vendor reported it. Percent of the window, 0..100. `id` names it within the
  * account: the kind, and for a scoped one `kind:scope` (`weekly:opus`).
  */

@@ -1,18 +1,8 @@
 import type { Redis } from 'ioredis';
-import {
-  accountSlots,
-  heldBackAt,
-  type DayTime,
-  type Config,
-  type CostVector,
-  type DispatchClass,
-  type LaneConfig,
-  type LanesFacts,
-  type LeftLane,
-  type MeterReading,
-} from '#contract';
+import type { Config, CostVector, DispatchClass, LaneConfig, LanesFacts, LeftLane, MeterReading } from '#contract';
 import { evaluate, evaluateJson, gateKeys, keys } from '#store';
 import { laneFacts } from './facts.js';
+import { laneRules, settleCeiling, wakeOf } from './lane-rules.js';
 import { operations } from './lua.js';
 import { cheapest, laneCost, thousandths, type CostsOf } from './points.js';
 import { readSnapshot, type AccountSnapshot } from './snapshot.js';
@@ -86,53 +76,22 @@ export type RenewedRun = {
  * costs come from the worker
  */
 export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCost): Gate {
-  const { timing } = config;
   const limit = thousandths(config.pressure.exhausted);
-  const ceilingOf = (account: string): number => settleCeiling(config, account);
-  const wakeOf = (account: string): object => ({ account, channel: keys.channels.wake, ceiling: ceilingOf(account) });
-  // Asked anew each time: what a person keeps for some hours begins and ends while work waits.
-  const held = (account: string): { slots: number; points: number } => heldBackAt(config, account, dayTime(new Date()));
-  const rules = (lane: LaneConfig): object => ({
-    ...wakeOf(lane.account),
-    lane: lane.id,
-    limit,
-    slots: accountSlots(config, lane.account),
-    laneSlots: lane.slots ?? undefined,
-    darkSlots: config.slots.dark,
-    darkAfter: DARK_AFTER_MS,
-    holdSlots: held(lane.account).slots,
-    holdPoints: thousandths(held(lane.account).points),
-    ttl: timing.tokenLeaseMs,
-    grace: timing.restartGraceMs,
-  });
-  type Reply =
-    | { ok: true; cost: CostVector; canary: boolean }
-    | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean; event?: WindowEvent };
-  const admission = (reply: Reply): Admission =>
-    reply.ok
-      ? reply
-      : {
-          ok: false,
-          reason: reply.reason,
-          window: reply.window ?? null,
-          til: reply.til ?? null,
-          bare: reply.bare,
-          event: reply.event ?? null,
-        };
+  const accounts = [...new Set(config.lanes.map((lane) => lane.account))];
 
-  const snapshot = (account: string): Promise<AccountSnapshot> => readSnapshot(redis, account, wakeOf(account));
+  const snapshot = (account: string): Promise<AccountSnapshot> => readSnapshot(redis, account, wakeOf(config, account));
 
   return {
     async reserve(token, lane, queue, node) {
       const costs = Object.fromEntries(Object.keys(lane.models).map((tier) => [tier, costsOf(lane, tier)]));
       const names = [...gateKeys(lane.account), keys.waiting(queue), keys.control];
-      return admission(
+      return admissionOf(
         await evaluateJson<Reply>(redis, operations.reserve, names, {
           id: token,
           node,
           project: '',
           costs,
-          ...rules(lane),
+          ...laneRules(config, lane),
         }),
       );
     },
@@ -157,7 +116,7 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     },
 
     async recall(node) {
-      for (const account of this.accounts())
+      for (const account of accounts)
         await evaluate(redis, operations.lend, gateKeys(account), {
           account,
           channel: keys.channels.wake,
@@ -168,14 +127,14 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
 
     async look(lane, cost, of, node = '') {
       const names = [...gateKeys(lane.account), keys.waiting(''), keys.control];
-      return admission(
+      return admissionOf(
         await evaluateJson<Reply>(redis, operations.reserve, names, {
           id: 'look',
           node,
           cost,
           class: of,
           dry: true,
-          ...rules(lane),
+          ...laneRules(config, lane),
         }),
       );
     },
@@ -191,48 +150,24 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
         project,
         cost,
         ttl: ttlMs,
-        ceiling: ceilingOf(lane.account),
+        ceiling: settleCeiling(config, lane.account),
       };
       return (await evaluate(redis, operations.renew, names, argument)) as 'renewed' | 'made' | 'not-running';
     },
 
     async read(reading, partial = false) {
       if (!usable(reading)) return false;
-      const windows = Object.fromEntries(
-        reading.windows.map((w) => [
-          w.id,
-          {
-            used: thousandths(Math.max(w.usedPercent, 0)),
-            resetsAt: w.resetsAt ?? undefined,
-            kind: w.kind,
-            scope: w.scope ?? undefined,
-          },
-        ]),
-      );
-      const { account, source, reached, overage } = reading;
-      const said = {
-        plan: reading.plan ?? undefined,
-        reached: reached ? { flag: reached.flag, resetsAt: reached.resetsAt ?? undefined } : undefined,
-        overage: overage ?? undefined,
-      };
-      const argument = {
-        ...wakeOf(account),
-        windows,
-        at: reading.writtenAt,
-        readAt: reading.readAt,
-        source,
-        partial,
-        ...said,
-      };
+      const { account } = reading;
+      const argument = { ...wakeOf(config, account), ...readingArgument(reading), partial };
       return (await evaluate(redis, operations.meter, gateKeys(account), argument)) === 1;
     },
 
     snapshot,
 
     async facts(lanes, installed) {
-      const accounts = [...new Set(lanes.map((lane) => lane.account))];
+      const read = [...new Set(lanes.map((lane) => lane.account))];
       const pictures = new Map(
-        await Promise.all(accounts.map(async (account) => [account, await snapshot(account)] as const)),
+        await Promise.all(read.map(async (account) => [account, await snapshot(account)] as const)),
       );
       return Object.fromEntries(
         lanes.flatMap((lane) => {
@@ -245,41 +180,60 @@ export function openGate(redis: Redis, config: Config, costsOf: CostsOf = laneCo
     },
 
     async recount(account) {
-      return evaluateJson<Record<string, number>>(redis, operations.recount, gateKeys(account), wakeOf(account));
+      return evaluateJson<Record<string, number>>(
+        redis,
+        operations.recount,
+        gateKeys(account),
+        wakeOf(config, account),
+      );
     },
 
     async asserted() {
       const [[seconds, micros], saved] = await Promise.all([redis.time(), redis.lastsave()]);
       const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-      for (const account of this.accounts()) {
+      for (const account of accounts) {
         const { flags } = keys.gate(account);
         // Once per start of Redis: each write would stand in its file for ever.
         if (Number((await redis.hget(flags, 'asserted')) ?? 0) < saved * 1000) await redis.hset(flags, 'asserted', now);
       }
     },
 
-    accounts: () => [...new Set(config.lanes.map((lane) => lane.account))],
+    accounts: () => [...accounts],
   };
 }
 
-/**
- * How long ended points are called settling before they are called estimated, ms. Where an idle probe exists a younger
- * reading is sure to come: three of its periods; else the long ceiling.
- */
-export function settleCeiling(config: Config, account: string): number {
-  const lane = config.lanes.find((l) => l.account === account);
-  return lane?.kind === 'claude'
-    ? Math.min(3 * lane.freshnessMs, config.timing.settleCeilingMs)
-    : config.timing.settleCeilingMs;
+/** What reserve.lua answers; members that say nothing are left out. */
+type Reply =
+  | { ok: true; cost: CostVector; canary: boolean }
+  | { ok: false; reason: RefusalReason; window?: string; til?: number; bare: boolean; event?: WindowEvent };
+
+function admissionOf(reply: Reply): Admission {
+  if (reply.ok) return reply;
+  const { reason, window = null, til = null, bare, event = null } = reply;
+  return { ok: false, reason, window, til, bare, event };
 }
 
-/** By this box's own clock, which is the person's. */
-function dayTime(date: Date): DayTime {
-  return { minutes: date.getHours() * 60 + date.getMinutes(), weekday: date.getDay() };
+/** A reading as meter.lua takes it: percents in thousandths, times in Redis' ms, nulls left out. */
+function readingArgument({ windows, writtenAt, readAt, source, plan, reached, overage }: MeterReading): object {
+  const rows = windows.map(({ id, usedPercent, resetsAt, kind, scope }) => [
+    id,
+    {
+      used: thousandths(Math.max(usedPercent, 0)),
+      resetsAt: resetsAt ?? undefined,
+      kind,
+      scope: scope ?? undefined,
+    },
+  ]);
+  return {
+    windows: Object.fromEntries(rows) as object,
+    at: writtenAt,
+    readAt,
+    source,
+    plan: plan ?? undefined,
+    reached: reached ? { flag: reached.flag, resetsAt: reached.resetsAt ?? undefined } : undefined,
+    overage: overage ?? undefined,
+  };
 }
-
-/** A reading older than this, although runs of ours ended since, is dark (rulings §10). */
-const DARK_AFTER_MS = 60 * 60_000;
 
 /** One that proves nothing must change nothing: a number that is none would stop every reservation of the account. */
 function usable({ windows, writtenAt, readAt }: MeterReading): boolean {

@@ -1,6 +1,5 @@
 export {
   openGate,
-  settleCeiling,
   waitsForQuota,
   type Admission,
   type Gate,
@@ -9,6 +8,7 @@ export {
   type WindowEvent,
 } from './gate.js';
 export { laneFacts } from './facts.js';
+export { settleCeiling } from './lane-rules.js';
 export { controlOf, openControls, pauseOf, slotsOf, type Controls } from './control.js';
 export { gateParts } from './lua.js';
 export { laneCost, thousandths, type CostsOf } from './points.js';

@@ -1,12 +1,11 @@
+import { DARK_AFTER_MS } from '#contract';
+
 export type MeterAge = {
   state: 'fresh' | 'stale' | 'dark';
   /** Milliseconds since the vendor wrote the number; null when there is none. */
   ageMs: number | null;
   why: 'young' | 'old' | 'no-reading' | 'runs-ended-since';
 };
-
-/** Rulings §10: past this age a number is not to be trusted if runs of ours ended after it was written. */
-export const DARK_AFTER_MS = 60 * 60_000;
 
 /**
  * How far a meter's number can be trusted. Stale numbers stay in use, labelled with their age; a dark one also stays in

@@ -9,7 +9,7 @@ export {
   type ExplainedWindow,
   type Unreadable,
 } from './explain.js';
-export { DARK_AFTER_MS, meterAge, type MeterAge } from './freshness.js';
+export { meterAge, type MeterAge } from './freshness.js';
 export {
   DARK_REASONS,
   type Dark,

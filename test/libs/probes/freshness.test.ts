@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DARK_AFTER_MS, meterAge } from '#probes';
+import { DARK_AFTER_MS } from '#contract';
+import { meterAge } from '#probes';
 
 const age = (ageMs: number, lastRunEndedAt: number | null = null) =>
   meterAge({ writtenAt: 1e9, freshnessMs: 10_000, lastRunEndedAt, now: 1e9 + ageMs });
