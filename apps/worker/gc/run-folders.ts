@@ -3,67 +3,54 @@ import { DISPATCH_ID, isEnded, parseAttemptId, type GcData, type Keep } from '#c
 import type { Resources } from '../resources.js';
 import { agedIn, remove, sizeOf, tooMany } from './aged.js';
 
+type Folders = {
+  path: string;
+  /** Which entries are ours to remove, by name. */
+  ours(name: string): boolean;
+  /** The dispatch that an entry belongs to: while it lives the entry stays. Null: it may go by its age alone. */
+  dispatchOf(name: string): string | null;
+  keep: Keep;
+};
+
 /**
- * Folders of text work whose dispatch has ended or is gone: what an agent left there goes with its run folders. Counted
- * with them.
+ * Removes run folders past their retention: of delivered attempts, of text work (what an agent left there goes with its
+ * run folders), and the unreadable ones that were set aside. A folder whose dispatch lives stays: a Redis that fell back
+ * delivers from it once more.
+ * @param now ms since the epoch @param dryRun only counts
  */
-async function forgetTextFolders(
-  { records, folders }: Pick<Resources, 'records' | 'folders'>,
-  days: number,
-  now: number,
-  dryRun: boolean,
-): Promise<GcData['runs']> {
-  const gone = { removed: 0, bytes: 0 };
-  for (const { name, path } of tooMany(
-    await agedIn(join(folders.runs, 'text'), (one) => DISPATCH_ID.test(one)),
-    { days, most: null },
-    now,
-  )) {
-    const record = await records.read(name);
-    if (record && !isEnded(record.state)) continue;
-    gone.removed++;
-    gone.bytes += await sizeOf(path);
-    if (!dryRun) await remove(path);
-  }
-  return gone;
-}
-
-/** Folders that could not be read and were kept for a look. Nothing is ever read from them again. */
-async function forgetBroken(
-  { folders }: Pick<Resources, 'folders'>,
-  keep: Keep,
-  now: number,
-  dryRun: boolean,
-): Promise<GcData['runs']> {
-  const gone = { removed: 0, bytes: 0 };
-  for (const { path } of tooMany(await agedIn(join(folders.runs, 'broken'), () => true), keep, now)) {
-    gone.removed++;
-    gone.bytes += await sizeOf(path);
-    if (!dryRun) await remove(path);
-  }
-  return gone;
-}
-
-/** Folders of delivered attempts. One whose dispatch lives stays: a Redis that fell back delivers from it once more. */
 export async function forgetRuns(
-  resources: Pick<Resources, 'records' | 'folders'>,
+  { records, folders }: Pick<Resources, 'records' | 'folders'>,
   keep: Keep,
   now: number,
   dryRun: boolean,
 ): Promise<GcData['runs']> {
-  const { records, folders } = resources;
-  const done = await agedIn(join(folders.runs, 'done'), (name) => parseAttemptId(name) !== undefined);
-  const [text, broken] = [
-    await forgetTextFolders(resources, keep.days, now, dryRun),
-    await forgetBroken(resources, keep, now, dryRun),
-  ];
-  const gone = { removed: text.removed + broken.removed, bytes: text.bytes + broken.bytes };
-  for (const { name, path } of tooMany(done, keep, now)) {
-    const record = await records.read(parseAttemptId(name)?.dispatch ?? '');
-    if (record && !isEnded(record.state)) continue;
-    gone.removed++;
-    gone.bytes += await sizeOf(path);
-    if (!dryRun) await remove(path);
-  }
+  const gone = { removed: 0, bytes: 0 };
+  for (const { path: parent, ours, dispatchOf, keep: kept } of runFolders(folders.runs, keep))
+    for (const { name, path } of tooMany(await agedIn(parent, ours), kept, now)) {
+      const dispatch = dispatchOf(name);
+      const record = dispatch === null ? null : await records.read(dispatch);
+      if (record && !isEnded(record.state)) continue;
+      gone.removed++;
+      gone.bytes += await sizeOf(path);
+      if (!dryRun) await remove(path);
+    }
   return gone;
+}
+
+function runFolders(runs: string, keep: Keep): Folders[] {
+  const text: Folders = {
+    path: join(runs, 'text'),
+    ours: (name) => DISPATCH_ID.test(name),
+    dispatchOf: (name) => name,
+    // One folder may serve many attempts, so only their age counts.
+    keep: { days: keep.days, most: null },
+  };
+  const broken: Folders = { path: join(runs, 'broken'), ours: () => true, dispatchOf: () => null, keep };
+  const delivered: Folders = {
+    path: join(runs, 'done'),
+    ours: (name) => parseAttemptId(name) !== undefined,
+    dispatchOf: (name) => parseAttemptId(name)?.dispatch ?? null,
+    keep,
+  };
+  return [text, broken, delivered];
 }
