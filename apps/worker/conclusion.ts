@@ -40,7 +40,7 @@ export function conclude(
   attempt: AttemptFacts,
   ended: RunEnd,
   facts: LanesFacts,
-  /** Lanes that it left for an event which is still on. */
+  /** Lanes that the dispatch left for an event which is still on. */
   out: string[] = [],
 ): Conclusion {
   const now = clock();
@@ -97,12 +97,8 @@ export function conclude(
       {},
     );
 
-  // What the other lanes would take, with this one out of the question.
-  const elsewhere = decide(
-    task,
-    { ...facts, [lane.id]: { available: false, hardBlocked: true, blockedBy: 'left' } },
-    policy,
-  );
+  const left = { available: false, hardBlocked: true, blockedBy: 'left' };
+  const elsewhere = decide(task, { ...facts, [lane.id]: left }, policy);
   const step = nextStep(failure, pastFailures(record), {
     now,
     random: random(),
@@ -120,7 +116,8 @@ export function conclude(
   const close = closingOf(failure, step);
   const closedFacts: LanesFacts = close ? { ...facts, [lane.id]: closedLane(facts, lane, close) } : facts;
   const takeUp = step.kind === 'stop' ? null : takeUpAfter(step, record, attempt, end);
-  const next = nextOf(step, record, lane, end, takeUp, decide(task, closedFacts, policy), elsewhere, config, now);
+  const again = decide(task, closedFacts, policy);
+  const next = nextOf(step, { record, lane, end, takeUp, again, elsewhere, config, now });
   const bounded = withinDeadline(lookedAfter(next, record, end), record, failure.class === 'timeout', now);
   return finish(bounded, `${step.kind}: ${step.why}`, { close, drift: 'drift' in failure });
 }
@@ -141,10 +138,8 @@ function otherModelOf(
   const policyLane = policyConfig(config).lanes.find(({ id }) => id === lane.id);
   const tier = TIERS.find((word) => word === plan.tier);
   if (!policyLane || !tier) return null;
-  return (
-    offerOf(policyLane, tier, { ...task, modelsOut: [...(task.modelsOut ?? []), `${lane.id}/${plan.model}`] })?.model ??
-    null
-  );
+  const modelsOut = [...(task.modelsOut ?? []), `${lane.id}/${plan.model}`];
+  return offerOf(policyLane, tier, { ...task, modelsOut })?.model ?? null;
 }
 
 function closingOf(failure: { class: string; resetsAt?: string | null }, step: NextStep): Closing | null {
@@ -163,17 +158,23 @@ function closedLane(facts: LanesFacts, lane: LaneConfig, close: Closing): LanesF
   };
 }
 
-function nextOf(
-  step: NextStep,
-  record: DispatchRecord,
-  lane: LaneConfig,
-  end: RunEnd,
-  takeUp: TakeUp | null,
-  again: Decision,
-  elsewhere: Decision,
-  config: Resources['config'],
-  now: number,
-): Next {
+type AttemptOver = {
+  record: DispatchRecord;
+  /** Where the attempt ran. */
+  lane: LaneConfig;
+  end: RunEnd;
+  /** How the next attempt takes up what this one left; null: from the prompt alone. */
+  takeUp: TakeUp | null;
+  /** The decision over all lanes, this one closed where the step closes it. */
+  again: Decision;
+  /** The decision with this lane out of the question. */
+  elsewhere: Decision;
+  config: Resources['config'];
+  now: number;
+};
+
+/** The policy's step as the record's next state. */
+function nextOf(step: NextStep, { record, lane, end, takeUp, again, elsewhere, config, now }: AttemptOver): Next {
   const attempt = record.attempt + 1;
   switch (step.kind) {
     case 'retry': {
@@ -191,8 +192,8 @@ function nextOf(
         leavingFor(step, lane, end),
       );
     case 'wait': {
-      // With no usable lane at all it waits where a window opens first; else (no failover, budgets) this lane is the
-      // only one.
+      // With no usable lane at all it waits where a window opens first; otherwise (no failover, budgets) this lane is
+      // the only one.
       if (!again.ok && (record.request.failover ?? true))
         return rerouted(
           placement(record, again, attempt, config, now, 'waits', takeUp),
