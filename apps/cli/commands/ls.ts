@@ -12,6 +12,9 @@ import { doneSoFar } from '../output/progress-text.js';
 import { clip, table, width } from '../output/table.js';
 import { clockText, durationText, momentText } from '../output/time-text.js';
 
+/** Without --limit. */
+const SHOWN = 20;
+
 export const ls = command({
   name: 'ls',
   summary: 'list dispatches, newest first',
@@ -32,7 +35,7 @@ export const ls = command({
     ),
     needsLook: on('--needs-look', 'only what may have written files when it was cut off'),
     batches: on('--batches', 'the batches instead, each with its census'),
-    limit: valued('--limit', 'N', whole(1, 10_000), 'at most this many (default 20)'),
+    limit: valued('--limit', 'N', whole(1, 10_000), `at most this many (default ${SHOWN})`),
     ...OUTPUT_FLAGS,
   },
   output: 'human',
@@ -46,10 +49,14 @@ export const ls = command({
   ],
   notes: ['In a narrow terminal project and model give way; a pipe gets every column, a dispatch a line.'],
   async run({ values }, context) {
-    if (values.batches) return lsBatches(values.limit ?? 20, context);
+    if (values.batches) return lsBatches(values.limit ?? SHOWN, context);
     const data = (await hasRecords(context)) ? await listed(values, context) : { dispatches: [] };
     if (context.json) printData(context, 'cmo.dispatches/1', data);
-    else for (const text of listText(data.dispatches, context, values.batch)) context.output.line(text);
+    else {
+      for (const text of listText(data.dispatches, context, values.batch)) context.output.line(text);
+      if (values.limit === undefined && data.dispatches.length === SHOWN)
+        context.output.note(context.paintNotes.dim(`these are the newest ${SHOWN}; --limit 200 shows more`));
+    }
     return 0;
   },
 });
@@ -62,7 +69,7 @@ type Said = Partial<Record<'batch' | 'lane' | 'project' | 'node' | 'class' | 'si
 };
 
 async function listed(
-  { state, label = [], limit = 20, needsLook, batch, lane, project, node, class: of, since }: Said,
+  { state, label = [], limit = SHOWN, needsLook, batch, lane, project, node, class: of, since }: Said,
   { paths }: Context,
 ): Promise<ListData> {
   const query = new URLSearchParams({

@@ -66,6 +66,17 @@ d-01JE0000000000000000000003  succeeded  2020-01-02 03:04  1m 12s  codex  gpt-5.
   await daemon.close();
 });
 
+test('a listing that is cut says so, unless its length was asked for', async () => {
+  const box = await freshBox();
+  const daemon = await fakeDaemon(box.state, () =>
+    data('cmo.dispatches/1', { dispatches: Array.from({ length: 20 }, () => row(1, {})) }),
+  );
+  expect((await box.cmo(['ls'])).stderr).toBe('these are the newest 20; --limit 200 shows more\n');
+  expect((await box.cmo(['ls', '--limit', '20'])).stderr).toBe('');
+  expect((await box.cmo(['ls', '--json'])).stderr).toBe('');
+  await daemon.close();
+});
+
 test('asking a box that never ran anything starts nothing on it', async () => {
   const box = await freshBox();
   expect(await box.cmo(['ls'])).toMatchObject({ code: 0, stdout: 'nothing on record matches\n' });
