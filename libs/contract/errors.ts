@@ -188,7 +188,7 @@ export const ERRORS = {
     exit: 6,
     http: 200,
     retry: 'now',
-    fix: '`cmo ls --batch <name>` shows which',
+    fix: '`cmo ls --batch <name>` shows which, `cmo retry --batch <name>` runs what failed once more',
   },
   CMO_E_BUG: { message: 'a bug in cmo', exit: 1, http: 500, retry: 'never', fix: 'report it with the text above' },
 } as const satisfies Record<string, ErrorSpec>;

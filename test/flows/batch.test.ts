@@ -34,6 +34,7 @@ test('a batch of lines is queued whole, in its order, under one name; wait, resu
   const waited = await cmo.cmo(['wait', '--batch', 'night-1']);
   const answer = JSON.parse(waited.stdout) as BatchAnswer;
   expect([waited.code, answer.schema, answer.ok, answer.error?.code]).toEqual([6, 'cmo.batch/1', false, 'CMO_E_BATCH']);
+  expect(answer.error?.fix).toMatch(/^`cmo ls --batch \S+ --state failed` shows which, `cmo retry --batch \S+` /);
   expect(batchSchema.safeParse(answer.data).error).toBeUndefined();
   for (const line of cmo.receipts()) expect(receiptLineSchema.safeParse(line).error, line.id).toBeUndefined();
   expect(answer.data).toMatchObject({ batch: 'night-1', census: { total: 3, succeeded: 2, failed: 1, queued: 0 } });

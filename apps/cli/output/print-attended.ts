@@ -5,7 +5,7 @@ import type { Context } from '../command.js';
 import { EXIT_INTERRUPTED, exitOfEnvelope, exitOfEnvelopes } from '../exit-code.js';
 import { SIGNAL_EXIT } from '../signals.js';
 import { censusText } from './census.js';
-import { summaryLine } from './envelope-text.js';
+import { failureLines, summaryLine } from './envelope-text.js';
 import { errorText } from './error-text.js';
 import { printData, printJson } from './json.js';
 import { printBatch } from './print-batch.js';
@@ -75,9 +75,12 @@ async function printEnded(context: Context, envelopes: readonly Envelope[]): Pro
   return exitOfEnvelopes(envelopes);
 }
 
-/** Each as it ends, when a person waits for several. */
+/** Each as it ends, with why it failed, when a person waits for several. */
 export function printEnd(context: Context, envelope: Envelope): void {
-  if (!context.json) context.output.line(summaryLine(envelope, context.paint, context.now()));
+  if (context.json) return;
+  context.output.line(summaryLine(envelope, context.paint, context.now()));
+  const [why] = failureLines(envelope, context.paint, context.now());
+  if (why !== undefined) context.output.line(`  ${why}`);
 }
 
 function printInterrupted(context: Context, ids: readonly string[], ended: readonly Envelope[]): number {

@@ -1,9 +1,14 @@
-import { errorBody, ERRORS, isEnded, type BatchData } from '#contract';
+import { errorBody, ERRORS, isEnded, STATES, type BatchData, type Census, type State } from '#contract';
 import type { Context } from '../command.js';
 import { censusText } from './census.js';
 import { failureLines, summaryLine } from './envelope-text.js';
 import { errorText } from './error-text.js';
 import { printData, printJson } from './json.js';
+
+/** The states of those that ended without an answer. */
+function notGood(census: Census): State[] {
+  return STATES.filter((state) => isEnded(state) && state !== 'succeeded' && census[state] > 0);
+}
 
 /**
  * A batch: its answers and its census. Exit 0 when all succeeded, 7 while some go on, else 6.
@@ -21,7 +26,9 @@ export function printBatch(
     ? errorBody('CMO_E_WAIT_TIMEOUT', `not all of it has ended: ${censusText(census)}`, {
         fix: `\`cmo wait --batch ${batch}\``,
       })
-    : errorBody('CMO_E_BATCH', undefined, { fix: `\`cmo ls --batch ${batch}\` shows which` });
+    : errorBody('CMO_E_BATCH', undefined, {
+        fix: `\`cmo ls --batch ${batch} --state ${notGood(census).join()}\` shows which, \`cmo retry --batch ${batch}\` runs them once more`,
+      });
   // One whose place a retry took is judged by that.
   const good =
     !open &&

@@ -294,7 +294,7 @@ test('a daemon that is gone in the middle of a wait is asked again when it is ba
   await daemon.close();
 });
 
-test('wait takes several, prints a line for each, and exits 6 unless all succeeded', async () => {
+test('wait takes several, prints a line for each and why it failed, and exits 6 unless all succeeded', async () => {
   const box = await freshBox();
   const [first, second] = ['d-01JE0000000000000000000001', 'd-01JE0000000000000000000002'];
   let secondEnds: Partial<Envelope> = { state: 'failed', error: errorBody('CMO_E_FAILED') };
@@ -317,6 +317,7 @@ test('wait takes several, prints a line for each, and exits 6 unless all succeed
   ]);
   const human = await box.cmo(['wait', '--human', first, second]);
   expect(human.stdout.split('\n').sort().filter(Boolean)).toEqual([
+    '  the agent failed [CMO_E_FAILED]',
     expect.stringContaining(`${first} · succeeded`),
     expect.stringContaining(`${second} · failed`),
   ]);
