@@ -173,7 +173,7 @@ export const ERRORS = {
     exit: 1,
     http: 200,
     retry: 'after-fix',
-    fix: 'look at its folder and its partial output (`cmo show <id>`) before you run it again',
+    fix: 'look at its folder and at what it said (`cmo logs <id>`) before you run it again',
   },
   CMO_E_WAIT_TIMEOUT: {
     message: 'the wait ran out; the dispatch goes on',

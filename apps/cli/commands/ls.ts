@@ -10,7 +10,7 @@ import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
 import { doneSoFar } from '../output/progress-text.js';
 import { clip, table, width } from '../output/table.js';
-import { clockText, durationText, momentText } from '../output/time-text.js';
+import { byTheClock, clockText, durationText, momentText } from '../output/time-text.js';
 
 /** Without --limit. */
 const SHOWN = 20;
@@ -167,7 +167,9 @@ function listText(rows: readonly DispatchRow[], { paint, now, output }: Context,
     const label = row.degradedReview
       ? independenceText({ independence: row.independence ?? 'same-vendor', degradedReview: true })
       : null;
-    return [...(label === null ? [] : [label]), standing(row)].filter((part) => part !== '').join('; ');
+    return [...(label === null ? [] : [label]), byTheClock(standing(row), now())]
+      .filter((part) => part !== '')
+      .join('; ');
   }
 
   function standing({ waiting, error, attempts, needsLook, progress }: DispatchRow): string {

@@ -27,7 +27,7 @@ export function summaryLine(envelope: Envelope, paint: Paint, now: number): stri
 export function failureLines(envelope: Envelope, paint: Paint, now: number): string[] {
   if (envelope.ok || !envelope.error) return [];
   const { error } = envelope;
-  const lines = [`${paint.red(error.message)} ${paint.dim(`[${error.code}]`)}`];
+  const lines = [`${paint.red(byTheClock(error.message, now))} ${paint.dim(`[${error.code}]`)}`];
   for (const detail of error.details ?? []) lines.push(`  ${byTheClock(detail, now)}`);
   for (const attempt of envelope.attempts)
     lines.push(
@@ -35,7 +35,10 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
     );
   if (envelope.resumeAfter) lines.push(`  a window opens at ${momentText(envelope.resumeAfter, now)}`);
   if (envelope.needsLook) lines.push(`  ${paint.yellow('it may have written files: look before it runs again')}`);
-  if (envelope.partial) lines.push(`  what it had said so far: \`cmo show ${envelope.dispatchId}\``);
+  if (envelope.partial)
+    lines.push(
+      `  what it had said so far: \`cmo logs ${envelope.dispatchId}\`, and \`partial\` in \`cmo result --json\``,
+    );
   if (error.fix !== '') lines.push(`  ${paint.dim('fix:')} ${error.fix.replaceAll('<id>', envelope.dispatchId)}`);
   return lines;
 }

@@ -138,7 +138,7 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
     );
   if (record.error)
     lines.push(
-      field('error', `${record.error.message} [${record.error.code}]`, paint),
+      field('error', `${byTheClock(record.error.message, now)} [${record.error.code}]`, paint),
       ...(record.error.details ?? []).map((detail) => field('', byTheClock(detail, now), paint)),
     );
   if (record.needsLook)
