@@ -7,17 +7,25 @@ import { momentText } from './time-text.js';
 import { windowNameOf } from './window-name.js';
 
 /** The sums first: what each lane gets, what each window is asked for, what would wait and until when, and the end. */
-export function batchPlanText(plan: BatchPlan, picture: Picture, paint: Paint, now: number): string[] {
+export function batchPlanText(
+  plan: BatchPlan,
+  picture: Picture,
+  paint: Paint,
+  now: number,
+  columns: number | null,
+): string[] {
   const degraded = plan.dispatches.filter(({ degradedReview }) => degradedReview).length;
   const waiting = plan.waits.reduce((sum, { dispatches }) => sum + dispatches, 0);
   return [
-    `${plan.total} dispatches: ${plan.total - waiting} could start now${waiting > 0 ? `, ${paint.yellow(`${waiting} would wait`)}` : ''}${degraded > 0 ? `, ${paint.yellow(`${degraded} reviews degraded`)}` : ''}`,
+    `${plan.total} ${plan.total === 1 ? 'dispatch' : 'dispatches'}: ${plan.total - waiting} could start now${waiting > 0 ? `, ${paint.yellow(`${waiting} would wait`)}` : ''}${degraded > 0 ? `, ${paint.yellow(`${degraded} reviews degraded`)}` : ''}`,
     ...table(
-      plan.lanes.map(({ lane, dispatches, atOnce }) => [
+      plan.lanes.map(({ lane, dispatches, atOnce, slots, dark }) => [
         `  ${lane}`,
-        `${dispatches} dispatches`,
-        atOnce === dispatches ? '' : `${atOnce} at once`,
+        `${dispatches} ${dispatches === 1 ? 'dispatch' : 'dispatches'}`,
+        atOnce === dispatches ? '' : `room for ${atOnce} now`,
+        `${slots} at a time${dark ? ': its meter is dark, so none of its windows is counted' : ''}`,
       ]),
+      columns,
     ),
     ...table(
       plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [

@@ -35,8 +35,11 @@ export type PlannedEntry = {
 
 export type BatchPlan = {
   total: number;
-  /** Per lane: how many in all, and how many of them at once. */
-  lanes: { lane: string; dispatches: number; atOnce: number }[];
+  /**
+   * Per lane: how many in all, how many of them its windows have room for now, and how many run at a time. `dark`: it has
+   * no reading, so few run at a time and none of its windows was counted.
+   */
+  lanes: { lane: string; dispatches: number; atOnce: number; slots: number; dark: boolean }[];
   windows: {
     account: string;
     window: string;
@@ -75,21 +78,25 @@ export async function planBatch(path: string, flags: TaskValues, config: Config,
   const now = context.now();
   const { tasks, windows } = project(named, picture.data, config, now, dayOf);
   const groups = groupsOf(tasks);
+  const seats = seatsIn(picture, config);
   const plan: BatchPlan = {
     total: tasks.length,
     lanes: [...new Set(groups.map(({ lane }) => lane))].map((lane) => ({
       lane,
       dispatches: sum(groups.filter((one) => one.lane === lane)),
       atOnce: sum(groups.filter((one) => one.lane === lane && one.startsAfter === now)),
+      ...seats(lane),
     })),
     windows: windows.map((window) => ({ ...window, adds: rounded(window.adds), atOnce: rounded(window.atOnce) })),
     waits: waitsOf(tasks, now),
-    end: await endOf(groups, tasks, config, context),
+    end: await endOf(groups, tasks, seats, context),
     meters: metersOf(picture),
     dispatches: tasks.map((task, i) => plannedOf(entries[i]?.name ?? '', task, now)),
   };
   if (context.json) printData(context, 'cmo.plan/1', plan);
-  else for (const line of batchPlanText(plan, picture, context.paint, now)) context.output.line(line);
+  else
+    for (const line of batchPlanText(plan, picture, context.paint, now, context.output.columns))
+      context.output.line(line);
   return plan.waits.length === 0 ? 0 : 3;
 }
 
@@ -112,11 +119,22 @@ function waitsOf(tasks: readonly ProjectedTask[], now: number): BatchPlan['waits
     .map(([until, dispatches]) => ({ until: until === null ? null : new Date(until).toISOString(), dispatches }));
 }
 
+/** How many of a lane run at a time, by the configuration; what was set by hand only the daemon knows. */
+function seatsIn({ data }: Picture, config: Config): (lane: string) => { slots: number; dark: boolean } {
+  return (id) => {
+    const lane = config.lanes.find((one) => one.id === id);
+    const account = lane?.account ?? id;
+    const dark = (data.accounts.find((one) => one.account === account)?.reading ?? null) === null;
+    const most = dark ? config.slots.dark : Infinity;
+    return { slots: Math.min(accountSlots(config, account), config.slots.node, lane?.slots ?? Infinity, most), dark };
+  };
+}
+
 /** The middle length of what each lane ran in the last week, as the receipts of this box tell it. */
 async function endOf(
   groups: readonly StartGroup[],
   tasks: readonly ProjectedTask[],
-  config: Config,
+  seats: ReturnType<typeof seatsIn>,
   context: Context,
 ): Promise<BatchPlan['end']> {
   const never = tasks.filter(({ startsAfter }) => startsAfter === null).length;
@@ -130,16 +148,10 @@ async function endOf(
     const seen = [...(lengths.get(lane) ?? [])].sort((a, b) => a - b);
     return seen[Math.floor(seen.length / 2)] ?? null;
   };
-  const slots = (id: string): number =>
-    Math.min(
-      accountSlots(config, config.lanes.find((lane) => lane.id === id)?.account ?? id),
-      config.slots.node,
-      config.lanes.find((lane) => lane.id === id)?.slots ?? Infinity,
-    );
   const unseen = [...new Set(groups.map(({ lane }) => lane))].filter((lane) => middle(lane) === null);
   if (unseen.length > 0)
     return { at: null, why: `how long an agent takes on ${unseen.join(' and ')} was not seen here in the last week` };
-  const at = estimateEnd(groups, slots, middle);
+  const at = estimateEnd(groups, (lane) => seats(lane).slots, middle);
   return at === null
     ? { at: null, why: 'there is nothing to run' }
     : {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AccountMeter, Decision, DispatchReceipt, ErrorBody, MetersFile } from '#contract';
@@ -328,6 +328,12 @@ test('a batch is planned whole: sums per lane and window, what waits and until w
   const text = (await box.cmo(['plan', '--batch', 'b.jsonl', '--human'], { env: both(box) })).stdout;
   expect(text).toMatch(/^13 dispatches: 10 could start now, 3 would wait\n/);
   expect(text).toMatch(/3 would wait until \d\d:\d\d/);
+  expect(text).toMatch(/^ {2}codex +\d+ dispatches .* at a time$/m);
+  rmSync(join(box.state, 'meters.json'));
+  const dark = (await box.cmo(['plan', '--batch', 'b.jsonl', '--human'], { env: both(box) })).stdout;
+  expect(dark).toMatch(
+    /^ {2}codex +12 dispatches +2 at a time: its meter is dark, so none of its windows is counted$/m,
+  );
   expect(text).toMatch(/done about .* \(a first estimate: /);
   writeFileSync(join(box.folder, 'b.jsonl'), '{"prompt": "a"}\n{"prompt": "b", "rol": "judge"}\n');
   const wrong = await box.cmo(['plan', '--batch', 'b.jsonl', '--json'], { env: both(box) });
