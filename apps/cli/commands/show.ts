@@ -4,7 +4,8 @@ import { idsOf } from '../client/on-record.js';
 import { command } from '../command.js';
 import { OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData } from '../output/json.js';
-import { timeline } from '../output/timeline.js';
+import { wrapped } from '../output/table.js';
+import { FIELD_INDENT, timeline } from '../output/timeline.js';
 
 export const show = command({
   name: 'show',
@@ -24,7 +25,10 @@ export const show = command({
     });
     if (!outcome.ok) throw new CmoError(outcome.error);
     if (context.json) printData(context, 'cmo.show/1', outcome.data);
-    else for (const text of timeline(outcome.data, context.paint, context.now())) context.output.line(text);
+    else
+      for (const text of timeline(outcome.data, context.paint, context.now()))
+        for (const line of wrapped(text, context.output.columns, text.startsWith('  ') ? FIELD_INDENT : 2))
+          context.output.line(line);
     return 0;
   },
 });

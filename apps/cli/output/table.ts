@@ -28,13 +28,17 @@ export function table(rows: readonly (readonly string[])[], columns: number | nu
   });
 }
 
-/** Broken between words; a word that is longer than a line stays whole. */
-export function wrapped(text: string, columns: number | null): string[] {
+/**
+ * Broken between words; a word that is longer than a line stays whole.
+ * @param indent blanks in front of every line but the first
+ */
+export function wrapped(text: string, columns: number | null, indent = 0): string[] {
   if (columns === null || width(text) <= columns) return [text];
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last === undefined || width(last) + 1 + width(word) > columns) lines.push(word);
+    if (last === undefined) lines.push(word);
+    else if (width(last) + 1 + width(word) > columns) lines.push(`${' '.repeat(indent)}${word}`);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;

@@ -160,8 +160,12 @@ function progressLines(progress: Progress, paint: Paint, now: number): string[] 
   return lines;
 }
 
+const NAME_WIDTH = 10;
+/** Where the text of a field begins. */
+export const FIELD_INDENT = NAME_WIDTH + 3;
+
 function field(name: string, text: string, paint: Paint): string {
-  return `  ${paint.dim(name.padEnd(10))} ${text}`;
+  return `  ${paint.dim(name.padEnd(NAME_WIDTH))} ${text}`;
 }
 
 function iso(ms: number): string {

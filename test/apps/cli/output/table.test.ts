@@ -28,6 +28,13 @@ test('in a terminal the last cell goes on below itself, or below its row where i
   ]);
 });
 
+test('a line goes on under its own text, and keeps the blanks in it', () => {
+  expect(wrapped('  said       no room in the window of today', 30, 13)).toEqual([
+    '  said       no room in the',
+    '             window of today',
+  ]);
+});
+
 test('colours take no room, and a word that is longer than a line stays whole', () => {
   const { red } = pc.createColors(true);
   expect(wrapped(`${red('three')} words ${'x'.repeat(20)}`, 11).map(width)).toEqual([11, 20]);
