@@ -3,7 +3,7 @@ import { DEFAULT_CONFIG, VERSION, type StatusData } from '#contract';
 import { loadConfig, processOptions } from '#config';
 import type { Context } from '../command.js';
 import { onPath } from '../doctor/on-path.js';
-import { table } from '../output/table.js';
+import { fitted, table } from '../output/table.js';
 import { askStatus } from './status.js';
 
 /**
@@ -32,30 +32,31 @@ export async function firstMinute(context: Context): Promise<number> {
       next(
         found.some(({ path }) => path !== undefined),
         status,
+        existsSync(paths.redis),
       ).map(([line, why]) => [`  ${line}`, paint.dim(why)]),
     ),
   ];
-  for (const line of lines) output.line(line);
+  for (const line of fitted(lines, output.columns, 2)) output.line(line);
   return 0;
 }
 
 function daemonText(status: StatusData | null, before: boolean): string {
   if (status === null)
     return before
-      ? 'does not run; the first run or submit starts it'
+      ? 'does not run; `cmo up` starts it, or the next command that needs it'
       : 'has never run here; the first run or submit starts it';
   const { queued, running, retrying } = status.counts;
   return `up: ${queued + retrying} waiting, ${running} running`;
 }
 
-function next(anyProgram: boolean, status: StatusData | null): [string, string][] {
-  const rows: [string, string][] = [['cmo doctor', 'says what is missing here, and how to get it']];
+function next(anyProgram: boolean, status: StatusData | null, before: boolean): [string, string][] {
+  const rows: [string, string][] = [['cmo doctor', 'what is missing here']];
   if (anyProgram)
     rows.push(
       ["echo 'why is the build slow?' | cmo run --role research", 'one task, now'],
-      ['cmo submit --prompt-file task.md', 'into the queue; cmo wait ID for its end'],
+      ['cmo submit --prompt-file task.md', 'into the queue'],
     );
-  if (status !== null) rows.push(['cmo ls', 'what waits, runs and has ended']);
+  if (status !== null || before) rows.push(['cmo ls', 'what became of it']);
   rows.push(['cmo help', 'every command']);
   return rows;
 }

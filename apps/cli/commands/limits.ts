@@ -4,6 +4,7 @@ import { factsOfLimits } from '#policy/limits-facts';
 import { readMetersFile } from '../client/meters-file.js';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
+import { fitted } from '../output/table.js';
 import { limitsLine, limitsText } from '../output/limits-text.js';
 
 export const limits = command({
@@ -44,7 +45,10 @@ export const limits = command({
         import('../output/json.js'),
       ]);
       printJson(context, limitsJson(data, now));
-    } else for (const text of limitsText(data, context.paint, now, context.output.columns)) context.output.line(text);
+    } else {
+      const { columns } = context.output;
+      for (const text of fitted(limitsText(data, context.paint, now, columns), columns, 2)) context.output.line(text);
+    }
     return usableLanes(data, now).length > 0 ? 0 : 3;
   },
 });
@@ -55,9 +59,7 @@ async function nothingRead(context: Context): Promise<LimitsData> {
     import('../request/config.js'),
     import('../plan/picture.js'),
   ]);
-  context.output.note(
-    'no meter has been read here yet, so every window is unknown; `cmo limits --refresh` asks the vendors',
-  );
+  context.output.note('no meter has been read here yet; `cmo limits --refresh` asks the vendors');
   return pictured(context, configOrRefusal(context), null).data;
 }
 

@@ -54,7 +54,9 @@ export const plan = command({
       printJson(context, planJson(planned, picture, config, outline.batch ?? null));
     } else {
       const { planText } = await import('../output/plan-text.js');
-      for (const line of planText(planned, picture, config, context.paint, context.now())) context.output.line(line);
+      const { fitted } = await import('../output/table.js');
+      const lines = planText(planned, picture, config, context.paint, context.now());
+      for (const line of fitted(lines, context.output.columns, 4)) context.output.line(line);
     }
     return planned.decision.ok ? 0 : 3;
   },

@@ -6,6 +6,7 @@ import { OUTPUT_FLAGS } from '../flags/flag.js';
 import { printData } from '../output/json.js';
 import { lastEndText } from '../output/last-end-text.js';
 import { statusText } from '../output/status-text.js';
+import { fitted } from '../output/table.js';
 
 export const status = command({
   name: 'status',
@@ -24,12 +25,15 @@ export const status = command({
       printData(context, 'cmo.status/1', data === null ? { up: false, ended } : { up: true, ...data, ended });
       return 0;
     }
-    if (data === null)
-      context.output.line(
-        'the daemon does not run: `cmo up` starts it, or the next command that needs it (run, submit, ls, show, wait, …)',
-      );
-    else for (const text of statusText(data, context.paint, now, context.output.columns)) context.output.line(text);
-    if (ended !== null) context.output.line(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
+    const { columns } = context.output;
+    const lines =
+      data === null
+        ? [
+            'the daemon does not run: `cmo up` starts it, or the next command that needs it (run, submit, ls, show, wait, …)',
+          ]
+        : statusText(data, context.paint, now, columns);
+    if (ended !== null) lines.push(`earlier  ${context.paint.yellow(lastEndText(ended, now))}`);
+    for (const text of fitted(lines, columns, 9)) context.output.line(text);
     return 0;
   },
 });

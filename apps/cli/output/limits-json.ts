@@ -1,6 +1,6 @@
 import type { LimitsData } from '#contract';
 import { viewsOf } from './limits-text.js';
-import { windowName } from './window-name.js';
+import { windowName } from './window-text.js';
 
 /**
  * `cmo limits --json`: one member per lane under its id, with the names that the older tool gave them, and `accounts`,

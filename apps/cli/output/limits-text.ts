@@ -6,7 +6,7 @@ import { paintLane } from './lane-word.js';
 import { bandPaint, paintBand, type Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
-import { windowName, windowNameOf } from './window-name.js';
+import { effectiveText, windowName, windowNameOf } from './window-text.js';
 
 /** One account as a reader sees it at `now`: everything that the text, the line and the JSON say comes from here. */
 export type AccountView = {
@@ -140,20 +140,14 @@ function troubleLines({ meter, age, trouble }: AccountView, now: number): string
 }
 
 function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure'], paint: Paint, now: number): string[] {
-  const { usedPercent, reserved, settling, estimated, effective, resetsAt } = window;
+  const { usedPercent, effective, resetsAt } = window;
   const band = laneState({ available: true, worstPercent: effective }, '', pressure).state;
-  const promised = [
-    [reserved, 'reserved'],
-    [settling, 'settling'],
-    [estimated, 'estimated'],
-  ] as const;
-  const parts = promised.flatMap(([points, word]) => (points > 0 ? [`${number(points)} ${word}`] : []));
   return [
     ' ',
     windowName(window),
     bandPaint(band, paint)(bar(effective)),
     `${number(usedPercent)}%`,
-    parts.length === 0 ? '' : `effective ${number(effective)}% (${parts.join(', ')})`,
+    effectiveText(window),
     paintBand(band, paint),
     resetsAt === null ? 'reset not known' : `resets ${momentText(resetsAt, now)}`,
   ];

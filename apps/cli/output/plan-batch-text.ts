@@ -4,7 +4,7 @@ import type { Paint } from './paint.js';
 import { agesText } from './plan-text.js';
 import { table } from './table.js';
 import { momentText } from './time-text.js';
-import { windowNameOf } from './window-name.js';
+import { windowNameOf } from './window-text.js';
 
 /** The sums first: what each lane gets, what each window is asked for, what would wait and until when, and the end. */
 export function batchPlanText(

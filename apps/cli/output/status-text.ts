@@ -3,7 +3,7 @@ import { controlLines } from './control-text.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
-import { windowNameOf } from './window-name.js';
+import { effectiveText, windowNameOf } from './window-text.js';
 
 export function statusText(status: StatusData, paint: Paint, now: number, columns: number | null = null): string[] {
   const { redis, counts } = status;
@@ -42,13 +42,8 @@ function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number 
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
-  const promised = window.reserved + window.settling + window.estimated;
   const cells = ['        ', windowNameOf(window.id), bar(window.effective), `${number(window.usedPercent)}%`];
-  cells.push(
-    promised > 0
-      ? `effective ${number(window.effective)}% (reserved ${number(window.reserved)}, settling ${number(window.settling)}${window.estimated > 0 ? `, estimated ${number(window.estimated)}` : ''})`
-      : '',
-  );
+  cells.push(effectiveText(window));
   cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
   return cells;
 }

@@ -44,6 +44,11 @@ export function wrapped(text: string, columns: number | null, indent = 0): strin
   return lines;
 }
 
+/** Lines for people, each broken under its own text where it is longer than the terminal. */
+export function fitted(lines: readonly string[], columns: number | null, indent: number): string[] {
+  return lines.flatMap((line) => wrapped(line, columns, indent));
+}
+
 export function width(text: string): number {
   return [...text.replace(ESCAPES, '')].length;
 }

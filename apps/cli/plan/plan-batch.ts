@@ -6,6 +6,7 @@ import { listReceipts } from '#receipts/read';
 import type { Context } from '../command.js';
 import { printData } from '../output/json.js';
 import { batchPlanText } from '../output/plan-batch-text.js';
+import { fitted } from '../output/table.js';
 import { readBatch } from '../request/batch-file.js';
 import { outlineOf, schemaOf, type Door } from '../request/build.js';
 import { refuseEntries } from '../request/build-batch.js';
@@ -93,9 +94,10 @@ export async function planBatch(path: string, flags: TaskValues, config: Config,
     meters: metersOf(picture),
     dispatches: tasks.map((task, i) => plannedOf(entries[i]?.name ?? '', task, now)),
   };
+  const { columns } = context.output;
   if (context.json) printData(context, 'cmo.plan/1', plan);
   else
-    for (const line of batchPlanText(plan, picture, context.paint, now, context.output.columns))
+    for (const line of fitted(batchPlanText(plan, picture, context.paint, now, columns), columns, 4))
       context.output.line(line);
   return plan.waits.length === 0 ? 0 : 3;
 }

@@ -107,7 +107,7 @@ test('cmo alone tells how the box stands and what to type next', async () => {
   daemon  has never run here; the first run or submit starts it
 
 next:
-  cmo doctor  says what is missing here, and how to get it
+  cmo doctor  what is missing here
   cmo help    every command
 `);
 });

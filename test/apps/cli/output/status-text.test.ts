@@ -99,7 +99,7 @@ test('status tells the binding window first, the vendor’s numbers with their a
     'work     2 running here; on record: 3 queued, 2 running, 10 succeeded, 1 failed',
     'lane     codex: 2 in flight, as of 12s ago, from codex session log',
     '          weekly  █████████·  90%                                              reset not stated',
-    '          5-hour  █·········  12%  effective 13.5% (reserved 1, settling 0.5)  resets 05:15 (in 2h 15m)',
+    '          5-hour  █·········  12%  effective 13.5% (1 reserved, 0.5 settling)  resets 05:15 (in 2h 15m)',
     'lane     claude: 0 in flight, endpoint 127.0.0.1:9, closed (usage_limit) until 03:20 (in 20m 00s), meter dark: no reading yet, so few run at once',
     'lane     third: missing: claude3 is not on PATH, account claude',
   ]);

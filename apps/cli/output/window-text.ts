@@ -1,0 +1,31 @@
+import type { MeterWindowStatus } from '#contract';
+
+/** `5-hour`, `weekly`, `weekly of opus`. */
+export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' | 'scope' | 'id'>): string {
+  const name = kind === 'five_hour' ? '5-hour' : kind === 'other' ? (id.split(':')[0] ?? id) : kind;
+  return scope === null ? name : `${name} of ${scope}`;
+}
+
+/** The same of one of which only the id is at hand: `five_hour`, `weekly:opus`. */
+export function windowNameOf(id: string): string {
+  const [base = id, scope] = id.split(':');
+  const name = base === 'five_hour' ? '5-hour' : base;
+  return scope === undefined ? name : `${name} of ${scope}`;
+}
+
+type Promised = Pick<MeterWindowStatus, 'effective' | 'reserved' | 'settling' | 'estimated'>;
+
+/** `effective 29.5% (1 reserved, 0.5 settling)`; empty where nothing is promised beside what the vendor counts. */
+export function effectiveText({ effective, reserved, settling, estimated }: Promised): string {
+  const promised = [
+    [reserved, 'reserved'],
+    [settling, 'settling'],
+    [estimated, 'estimated'],
+  ] as const;
+  const parts = promised.flatMap(([points, word]) => (points > 0 ? [`${number(points)} ${word}`] : []));
+  return parts.length === 0 ? '' : `effective ${number(effective)}% (${parts.join(', ')})`;
+}
+
+function number(value: number): string {
+  return String(Number(value.toFixed(1)));
+}
