@@ -14,6 +14,7 @@ import { checkRequest } from '#policy/read-request';
 import type { Problem } from '#policy/problem';
 import type { Context } from '../command.js';
 import { wrongValues } from '../flags/parse.js';
+import { momentText } from '../output/time-text.js';
 import { environmentFor } from './environment.js';
 import { sixteenRandomBytes } from './random.js';
 import { readSchemaFile } from './schema-file.js';
@@ -52,6 +53,14 @@ export async function buildRequest(
     context.output.note(
       context.paintNotes.yellow(
         'cmo: {{review.output}} stays in the task as it is: it is replaced only with --review-of',
+      ),
+    );
+  // A duration is ahead of now whatever it is (and `90` a year to Date.parse); a moment may be a slip of the year.
+  const from = /^\d{4}-\d\d-\d\d/.test(outline.notBefore ?? '') ? Date.parse(outline.notBefore ?? '') : NaN;
+  if (from <= context.now())
+    context.output.note(
+      context.paintNotes.yellow(
+        `cmo: ${labelOf(source.told, 'notBefore')} has passed, ${momentText(new Date(from).toISOString(), context.now())}: it starts as soon as it can`,
       ),
     );
   return {

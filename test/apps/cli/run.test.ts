@@ -78,6 +78,21 @@ test('run sends the task as it was said, waits, and prints the envelope as JSON 
   await daemon.close();
 });
 
+test('a --not-before that has passed is taken, and said', async () => {
+  const box = await freshBox();
+  const daemon = await fakeDaemon(
+    box.state,
+    oneDispatch((id) => succeeded(id)),
+  );
+  const ran = await box.cmo(['run', '--prompt', 'a', '--not-before', '2020-01-02T03:04']);
+  expect([ran.code, ran.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^cmo: --not-before has passed, 2020-01-02 03:04 \(.* ago\): it starts as soon as it can\n$/),
+  ]);
+  expect((await box.cmo(['run', '--prompt', 'a', '--not-before', '90'])).stderr).toBe('');
+  await daemon.close();
+});
+
 test('run waits for no window unless it is told, submit for as long as it takes', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(
