@@ -11,9 +11,18 @@ export function laneText({ lane, model, effort, tier }: Pick<Envelope, 'lane' | 
     .join(' ');
 }
 
-/** One line on a dispatch: for stderr beside the answer, and for each of several. */
-export function summaryLine(envelope: Envelope, paint: Paint, now: number): string {
-  const parts = [envelope.dispatchId, paintState(envelope.state, paint), laneText(envelope)];
+/** Columns that a whole line takes, more or less. */
+const WHOLE = 100;
+
+/**
+ * One line on a dispatch: for stderr beside the answer, and for each of several.
+ * @param columns of the terminal where one of many must not take two lines: there effort and tier are left out
+ */
+export function summaryLine(envelope: Envelope, paint: Paint, now: number, columns: number | null = null): string {
+  const { lane, model } = envelope;
+  const where =
+    columns !== null && columns < WHOLE ? laneText({ lane, model, effort: null, tier: null }) : laneText(envelope);
+  const parts = [envelope.dispatchId, paintState(envelope.state, paint), where];
   const started = envelope.attempts.length;
   if (started > 1) parts.push(`${started} attempts${envelope.failedOver ? ', moved to another lane' : ''}`);
   parts.push(durationText(envelope.durationMs));

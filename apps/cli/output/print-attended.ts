@@ -78,7 +78,7 @@ async function printEnded(context: Context, envelopes: readonly Envelope[]): Pro
 /** Each as it ends, with why it failed, when a person waits for several. */
 export function printEnd(context: Context, envelope: Envelope): void {
   if (context.json) return;
-  context.output.line(summaryLine(envelope, context.paint, context.now()));
+  context.output.line(summaryLine(envelope, context.paint, context.now(), context.output.columns));
   const [why] = failureLines(envelope, context.paint, context.now());
   if (why !== undefined) context.output.line(`  ${why}`);
 }

@@ -66,6 +66,8 @@ test.skipIf(!hasTerminal)(
     const { code, stdout } = await onTerminal(box, `wait ${ids.join(' ')}`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/batch night: 0 of 12 ended · waiting-quota: codex refused work .*… · 12s/);
+    expect(stdout).toContain('cmo: Ctrl-C cancels all 12; when this terminal is closed they go on');
+    expect(stdout).toMatch(/d-01JE0000000000000000000021 · \S+ · codex gpt-5.6-terra · 12s\r\n/);
     expect(stdout).toContain('12 dispatches: 12 succeeded, 0 not');
     expect(stdout).not.toContain('Warning');
     await daemon.close();
