@@ -10,6 +10,7 @@ import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { words } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 import type { Paint } from '../output/paint.js';
+import { fitted } from '../output/table.js';
 
 const CHECKS: readonly Check[] = [...BOX_CHECKS, ...REBOOT_CHECKS, ...LANE_CHECKS, ...SETTINGS_CHECKS];
 const GROUPS = CHECKS.map(({ group }) => group);
@@ -33,7 +34,8 @@ export const doctor = command({
     for (const looked of looking) {
       const found = await looked;
       rows.push(...found);
-      if (!context.json) for (const row of found) context.output.line(rowText(row, context.paint));
+      if (!context.json)
+        for (const row of found) context.output.line(rowText(row, context.paint, context.output.columns));
     }
     const failed = rows.filter(({ status }) => status === 'fail').length;
     const warnings = rows.filter(({ status }) => status === 'warn').length;
@@ -43,7 +45,10 @@ export const doctor = command({
   },
 });
 
-function rowText({ id, status, seen, fix }: Row, paint: Paint): string {
+/** Where what was seen begins. */
+const SEEN = 26;
+
+function rowText({ id, status, seen, fix }: Row, paint: Paint, columns: number | null): string {
   const word = {
     ok: paint.green('ok     '),
     warn: paint.yellow('warn   '),
@@ -51,10 +56,11 @@ function rowText({ id, status, seen, fix }: Row, paint: Paint): string {
     skipped: paint.dim('skipped'),
   }[status];
   const [first = '', ...more] = seen.split('\n');
+  const lines = [`${word}  ${id.padEnd(16)} ${first}`, ...more.map((line) => `${' '.repeat(SEEN)}${line}`)];
   return [
-    `${word}  ${id.padEnd(16)} ${first}`,
-    ...more.map((line) => `${' '.repeat(26)}${line}`),
-    ...(fix === null ? [] : [`${' '.repeat(26)}${paint.dim('fix:')} ${fix}`]),
+    ...fitted(lines, columns, SEEN),
+    // Whole: it may be a command, and is there to be copied.
+    ...(fix === null ? [] : [`${' '.repeat(SEEN)}${paint.dim('fix:')} ${fix}`]),
   ].join('\n');
 }
 
