@@ -93,6 +93,15 @@ export async function attend(
       if (!first.ok) return { how: 'refused', error: first.error };
       ids = first.ids;
     }
+    // A night's work is easily taken for something that Ctrl-C only stops looking at. Nothing to say where all has ended.
+    let warned = ids.length === 1 || !watches(context);
+    const warn = (): void => {
+      if (!warned)
+        output.note(
+          context.paintNotes.dim(`cmo: Ctrl-C cancels all ${ids.length}; when this terminal is closed they go on`),
+        );
+      warned = true;
+    };
     const pollMs = watches(context) ? WATCHED_POLL_MS : POLL_MS;
     const until = forMs === null ? null : performance.now() + forMs;
     const followed = await pooled(ids, async (id) => {
@@ -101,7 +110,10 @@ export async function attend(
         pollMs,
         signal,
         ...(attempt && { attempt }),
-        onNews: (envelope) => line.news(envelope),
+        onNews(envelope) {
+          warn();
+          line.news(envelope);
+        },
       });
       if (one.kind === 'ended') line.ended(one.envelope, () => onEnd?.(one.envelope));
       return one;
