@@ -29,7 +29,7 @@ export function table(rows: readonly (readonly string[])[], columns: number | nu
 }
 
 /**
- * Broken between words; a word that is longer than a line stays whole.
+ * Broken between words; a word that no line holds stays whole, and where it is.
  * @param indent blanks in front of every line but the first
  */
 export function wrapped(text: string, columns: number | null, indent = 0): string[] {
@@ -38,7 +38,8 @@ export function wrapped(text: string, columns: number | null, indent = 0): strin
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
     if (last === undefined) lines.push(word);
-    else if (width(last) + 1 + width(word) > columns) lines.push(`${' '.repeat(indent)}${word}`);
+    else if (width(last) + 1 + width(word) > columns && width(word) <= columns - indent)
+      lines.push(`${' '.repeat(indent)}${word}`);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
