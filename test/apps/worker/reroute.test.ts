@@ -167,3 +167,18 @@ test('strictly independent work stays for its window although another account of
   expect(await box.ended(free)).toMatchObject({ state: 'succeeded', lane: 'claude-b' });
   for (const id of [ran, waits]) expect(await read(id)).toMatchObject({ lane: 'claude', state: 'queued', left: [] });
 }, 30_000);
+
+test('a model that its vendor does not offer is asked for once in a dispatch: other models of the lane come next, then the other lane', async () => {
+  await box.start();
+  const id = await box.submit('[[sim:no-model]]', { lane: 'codex', access: 'read' });
+  expect(await box.ended(id)).toMatchObject({ state: 'failed' });
+  const asked = box
+    .receipts()
+    .flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [[line.lane, line.model, line.class]] : []));
+  expect(asked.map(([, , cls]) => cls)).toEqual(asked.map(() => 'model_unavailable'));
+  expect(new Set(asked.map(([lane, model]) => `${lane}/${model}`)).size).toBe(asked.length);
+  const lanes = asked.map(([lane]) => lane);
+  expect(lanes).toEqual([...lanes].sort((one, other) => (one === other ? 0 : one === 'codex' ? -1 : 1)));
+  expect(new Set(lanes)).toEqual(new Set(['codex', 'claude']));
+  expect(lanes.filter((lane) => lane === 'codex').length).toBeGreaterThan(1);
+}, 60_000);
