@@ -308,6 +308,25 @@ describe('the end of a ticket', () => {
     expect(one.started).toEqual(attempts(records));
   });
 
+  test('that failed fetches no other one either', async () => {
+    const [broken, next] = await submit(2);
+    if (!broken || !next) throw new Error('nothing was submitted');
+    const fetched: string[] = [];
+    const one = await station({
+      config: woken({ slots: { account: 1, node: 8, dark: 1 } }),
+      fetched: async (id, refusals) => {
+        fetched.push(id);
+        await soon(() => refusals.length > 0, 'the next to be refused');
+        throw new Error('a ticket that can not be opened');
+      },
+    });
+    await soon(async () => (await whereIs(broken)) === 'nowhere', 'the first ticket to be gone');
+    await sleep(200);
+    expect(fetched).toEqual([broken.id]);
+    expect(await whereIs(next)).toBe('prioritized');
+    expect(one.started).toEqual([]);
+  });
+
   test('keeps nothing of it: the same ticket can be added again', async () => {
     const [record] = await submit(1);
     const one = await station();
