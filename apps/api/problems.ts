@@ -11,7 +11,7 @@ export function fromPolicy({ code, field, seen, allowed, nearest }: PolicyProble
     return { code, line: path === '' ? 'the task is empty' : `${at}: the task is empty` };
   return {
     code,
-    line: `${at}: seen ${seen}, allowed: ${allowed}${nearest === null ? '' : `; did you mean ${nearest}?`}`,
+    line: `${at}: saw ${seen}; allowed: ${allowed}${nearest === null ? '' : `; nearest: ${nearest}`}`,
   };
 }
 
@@ -22,7 +22,7 @@ export function wrong(path: string, field: string, seen: unknown, allowed: strin
 /** Without its value: it may be a prompt, or of somebody's environment. */
 export function wrongSecret(path: string, field: string, seen: unknown, allowed: string): Problem {
   const at = path === '' ? field : `${path}.${field}`;
-  return { code: 'CMO_E_UNKNOWN_VALUE', line: `${at}: seen ${kindOf(seen)}, allowed: ${allowed}` };
+  return { code: 'CMO_E_UNKNOWN_VALUE', line: `${at}: saw ${kindOf(seen)}; allowed: ${allowed}` };
 }
 
 function kindOf(seen: unknown): string {

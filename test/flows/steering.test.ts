@@ -122,7 +122,7 @@ test('slots of the node count for this box and for all lanes', async () => {
 
 test('a wrong lane is named with the nearest right one, and nothing is paused without a reason', async () => {
   const wrong = await box.cmo(['pause', 'codx', '--reason', 'x']);
-  expect([wrong.code, wrong.stderr.includes('did you mean codex')]).toEqual([2, true]);
+  expect([wrong.code, wrong.stderr.includes('nearest: codex')]).toEqual([2, true]);
   expect((await box.cmo(['pause', 'codex'])).code).toBe(2);
   expect((await box.cmo(['pause', '--reason', 'x'])).code).toBe(2);
   expect((await box.cmo(['slots', '--account', 'codx=3'])).code).toBe(2);

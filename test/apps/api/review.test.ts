@@ -117,7 +117,7 @@ test('a review of what gave no output is refused, and says how it stands', async
   expect(await refusal({ reviewOf: 'd-01JE0000000000000000000000' })).toMatchObject({ code: 'CMO_E_NO_DISPATCH' });
   expect(await refusal({ reviewOf: 'd-1' })).toMatchObject({
     code: 'CMO_E_UNKNOWN_VALUE',
-    message: 'reviewOf: seen "d-1", allowed: the id of a dispatch',
+    message: 'reviewOf: saw "d-1"; allowed: the id of a dispatch',
   });
 });
 

@@ -97,11 +97,11 @@ test('250 dispatches in one call come back in their order', async () => {
 });
 
 test.each<[string, Record<string, unknown>, string, RegExp]>([
-  ['an unknown key', { complexty: 3 }, 'CMO_E_UNKNOWN_VALUE', /complexty.*did you mean complexity/],
-  ['an unknown role', { role: 'reviewer' }, 'CMO_E_UNKNOWN_VALUE', /did you mean review/],
-  ['an unknown lane', { pin: 'Codex' }, 'CMO_E_UNKNOWN_VALUE', /did you mean codex/],
+  ['an unknown key', { complexty: 3 }, 'CMO_E_UNKNOWN_VALUE', /complexty.*nearest: complexity/],
+  ['an unknown role', { role: 'reviewer' }, 'CMO_E_UNKNOWN_VALUE', /nearest: review/],
+  ['an unknown lane', { pin: 'Codex' }, 'CMO_E_UNKNOWN_VALUE', /nearest: codex/],
   ['a lane that is a name of every object', { pin: 'constructor' }, 'CMO_E_UNKNOWN_VALUE', /constructor/],
-  ['an unknown vendor', { independentOf: 'anthropc' }, 'CMO_E_UNKNOWN_VALUE', /did you mean anthropic/],
+  ['an unknown vendor', { independentOf: 'anthropc' }, 'CMO_E_UNKNOWN_VALUE', /nearest: anthropic/],
   ['a complexity out of range', { complexity: 6 }, 'CMO_E_UNKNOWN_VALUE', /1 to 5/],
   ['a number in words', { timeoutMs: '1200' }, 'CMO_E_UNKNOWN_VALUE', /timeoutMs/],
   ['a timeout of nothing', { timeoutMs: 0 }, 'CMO_E_UNKNOWN_VALUE', /timeoutMs/],
