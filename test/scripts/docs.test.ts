@@ -35,7 +35,7 @@ for (const page of pages) {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     for (const [verb, name] of callsOf(read(page), 'npm')) {
       if (verb === 'run') expect(Object.keys(scripts)).toContain(name);
-      else expect(['test', 'link']).toContain(verb);
+      else expect(['test', 'link', 'ci']).toContain(verb);
     }
   });
 
