@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TakeUp } from '#contract';
-import { environmentOf } from '#worker/prepare-run';
+import { environmentOf } from '#worker/environment';
 import { takeUpOn } from '#worker/take-up';
 import { laneOf, testConfig } from '../../support/records.js';
 
