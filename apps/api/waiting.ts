@@ -1,5 +1,6 @@
 import type { DispatchRecord, Envelope, LaneConfig } from '#contract';
 import { waitsForQuota, type Admission, type Gate } from '#gate';
+import { windowWord } from '#policy/window-word';
 import { ANY_NODE } from '#store';
 import type { ApiResources } from './resources.js';
 
@@ -53,7 +54,7 @@ export function waitingOf(admission: Admission, lane: LaneConfig, home: string):
 function because({ reason, window }: Extract<Admission, { ok: false }>, lane: LaneConfig, home: string): string {
   switch (reason) {
     case 'limit':
-      return `the ${window ?? ''} window of ${lane.account} has no room for it`;
+      return `the ${windowWord(window ?? '')} window of ${lane.account} has no room for it`;
     case 'hold-back':
       return `the last slot and point of ${lane.account} are held back for interactive work`;
     case 'slots':

@@ -8,6 +8,7 @@ import {
   type MeterWindowStatus,
 } from '#contract';
 import { inScope } from './scope.js';
+import { windowWord } from './window-word.js';
 import { windowsOfMeter } from './limits-facts.js';
 
 /** Points of each window (by id) that one attempt takes. */
@@ -54,7 +55,7 @@ export function roomFor(
     return {
       free: false,
       for: 'quota',
-      why: `the ${full.map(({ id }) => id).join(' and ')} window of ${account.account} has no room for it`,
+      why: `the ${full.map(({ id }) => windowWord(id)).join(' and ')} window of ${account.account} has no room for it`,
       until,
     };
   }

@@ -1,12 +1,13 @@
 import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage } from '#contract';
 import { laneState } from '#policy/bands';
 import { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from '#policy/limits-facts';
+import { windowWord } from '#policy/window-word';
 import { meterAge } from '#probes/freshness';
 import { paintLane } from './lane-word.js';
 import { bandPaint, paintBand, type Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
-import { effectiveText, windowName, windowNameOf } from './window-text.js';
+import { effectiveText, windowName } from './window-text.js';
 
 /** One account as a reader sees it at `now`: everything that the text, the line and the JSON say comes from here. */
 export type AccountView = {
@@ -174,7 +175,7 @@ function costLines({ costs }: AccountMeter): string[] {
     (name) =>
       `an attempt of ${name} costs ${measured
         .filter(({ lane, tier }) => `${lane} ${tier}` === name)
-        .map(({ window, points, measured: n }) => `${number(points)} of ${windowNameOf(window)} (mean of ${n})`)
+        .map(({ window, points, measured: n }) => `${number(points)} of ${windowWord(window)} (mean of ${n})`)
         .join(', ')}`,
   );
 }

@@ -1,10 +1,10 @@
+import { windowWord } from '#policy/window-word';
 import type { BatchPlan } from '../plan/plan-batch.js';
 import type { Picture } from '../plan/picture.js';
 import type { Paint } from './paint.js';
 import { agesText } from './plan-text.js';
 import { table } from './table.js';
 import { momentText } from './time-text.js';
-import { windowNameOf } from './window-text.js';
 
 /** The sums first: what each lane gets, what each window is asked for, what would wait and until when, and the end. */
 export function batchPlanText(
@@ -29,7 +29,7 @@ export function batchPlanText(
     ),
     ...table(
       plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [
-        `  ${account} ${windowNameOf(window)}`,
+        `  ${account} ${windowWord(window)}`,
         `${number(effective)}%`,
         `+ ${number(adds)} points`,
         atOnce === adds ? '' : `${number(atOnce)} of them at once`,

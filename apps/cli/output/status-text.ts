@@ -1,9 +1,10 @@
 import { STATES, type LaneStatus, type StatusData, type WindowStatus } from '#contract';
+import { windowWord } from '#policy/window-word';
 import { controlLines } from './control-text.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
-import { effectiveText, windowNameOf } from './window-text.js';
+import { effectiveText } from './window-text.js';
 
 export function statusText(status: StatusData, paint: Paint, now: number, columns: number | null = null): string[] {
   const { redis, counts } = status;
@@ -42,7 +43,7 @@ function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number 
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
-  const cells = ['        ', windowNameOf(window.id), bar(window.effective), `${number(window.usedPercent)}%`];
+  const cells = ['        ', windowWord(window.id), bar(window.effective), `${number(window.usedPercent)}%`];
   cells.push(effectiveText(window));
   cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
   return cells;

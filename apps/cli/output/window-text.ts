@@ -6,13 +6,6 @@ export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' |
   return scope === null ? name : `${name} of ${scope}`;
 }
 
-/** The same of one of which only the id is at hand: `five_hour`, `weekly:opus`. */
-export function windowNameOf(id: string): string {
-  const [base = id, scope] = id.split(':');
-  const name = base === 'five_hour' ? '5-hour' : base;
-  return scope === undefined ? name : `${name} of ${scope}`;
-}
-
 type Promised = Pick<MeterWindowStatus, 'effective' | 'reserved' | 'settling' | 'estimated'>;
 
 /** `effective 29.5% (1 reserved, 0.5 settling)`; empty where nothing is promised beside what the vendor counts. */

@@ -95,7 +95,7 @@ test('why it waits is the gate’s word of this moment', async () => {
   };
   expect(await waiting()).toMatchObject({ for: 'slot', until: null });
   const until = await reading('codex', 99, 3_600_000);
-  expect(await waiting()).toEqual({ for: 'quota', why: 'the five_hour window of codex has no room for it', until });
+  expect(await waiting()).toEqual({ for: 'quota', why: 'the 5-hour window of codex has no room for it', until });
   await it.resources.controls.pause('codex', 'I need it', null);
   expect(await waiting()).toEqual({ for: 'quota', why: 'lane codex is paused: I need it', until: null });
   await it.resources.controls.resume('codex');

@@ -221,7 +221,7 @@ test('a plan says what would wait: a window with no room for it, though its lane
   const ran = await box.cmo(['plan'], { env: both(box) });
   expect([ran.code, parsed(ran)['waiting']]).toMatchObject([
     0,
-    { for: 'quota', why: 'the five_hour window of codex has no room for it' },
+    { for: 'quota', why: 'the 5-hour window of codex has no room for it' },
   ]);
 });
 
