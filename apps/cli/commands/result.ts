@@ -7,6 +7,7 @@ import { exitOfEnvelope } from '../exit-code.js';
 import { OUTPUT_FLAGS, valued } from '../flags/flag.js';
 import { batchName } from '../flags/readers.js';
 import { FORMAT_FLAGS, formatOf, handOver, handOverCensus } from '../output/batch-format.js';
+import { summaryLine } from '../output/envelope-text.js';
 import { errorText } from '../output/error-text.js';
 import { printJson } from '../output/json.js';
 import { printBatch } from '../output/print-batch.js';
@@ -54,7 +55,9 @@ export const result = command({
       fix: `\`cmo wait ${envelope.dispatchId}\``,
     });
     if (context.json) printJson(context, { ...envelope, error });
-    context.output.note(errorText(error, context.paintNotes, context.now()));
+    const now = context.now();
+    const details = [summaryLine(envelope, context.paintNotes, now)];
+    context.output.note(errorText({ ...error, details }, context.paintNotes, now));
     return ERRORS[error.code].exit;
   },
 });

@@ -1,4 +1,4 @@
-import { errorBody, ERRORS, type Envelope, type ErrorBody } from '#contract';
+import { censusOf, errorBody, ERRORS, type Envelope, type ErrorBody } from '#contract';
 import type { Attended } from '../client/attend.js';
 import { batchData } from '../client/batch.js';
 import type { Context } from '../command.js';
@@ -39,7 +39,9 @@ export async function printAttended(
         printJson(context, { schema: 'cmo.batch/1', ok: false, data: batchData(batch, attended.envelopes), error });
       else if (context.json && ids.length === 1 && only) printJson(context, { ...only, error });
       else if (context.json) printData(context, 'cmo.wait/1', { dispatches: attended.envelopes });
-      context.output.note(errorText(error, context.paintNotes, context.now()));
+      context.output.note(
+        errorText({ ...error, ...standingOf(context, attended.envelopes) }, context.paintNotes, context.now()),
+      );
       return ERRORS.CMO_E_WAIT_TIMEOUT.exit;
     }
     case 'lost':
@@ -61,6 +63,19 @@ export async function printAttended(
     case 'interrupted':
       return printInterrupted(context, ids, attended.envelopes);
   }
+}
+
+/** What a wait that ran out waited for: of one its line, of several the census. */
+function standingOf({ paintNotes, now }: Context, envelopes: readonly Envelope[]): { details?: string[] } {
+  const [only] = envelopes;
+  if (only === undefined) return {};
+  return {
+    details: [
+      envelopes.length === 1
+        ? summaryLine(only, paintNotes, now())
+        : censusText(censusOf(envelopes.map(({ state }) => state))),
+    ],
+  };
 }
 
 async function printEnded(context: Context, envelopes: readonly Envelope[]): Promise<number> {

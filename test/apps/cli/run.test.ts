@@ -355,7 +355,7 @@ test('a mark that no attempt of ours bears is told to nobody', async () => {
   await daemon.close();
 });
 
-test('wait --timeout leaves with 7 and says how to come back; result on one that goes on does too', async () => {
+test('wait --timeout leaves with 7, says how it stands and how to come back; result on one that goes on does too', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(
     box.state,
@@ -373,6 +373,10 @@ test('wait --timeout leaves with 7 and says how to come back; result on one that
     7,
     { state: 'running', error: { message: 'it has not ended: running' } },
   ]);
+  for (const { stderr } of [waited, result])
+    expect(stderr).toMatch(new RegExp(`^  ${id} · running · codex .* · 12s$`, 'm'));
+  const two = await box.cmo(['wait', id, 'd-01JE0000000000000000000002', '--timeout', '300ms']);
+  expect(two.stderr).toContain('\n  2 dispatches: 2 running\n');
   await daemon.close();
 });
 
