@@ -65,7 +65,7 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   return lines;
 }
 
-function decisionLines({ decision }: DispatchRecord, paint: Paint): string[] {
+function decisionLines({ decision, state }: DispatchRecord, paint: Paint): string[] {
   const lines = [field('decision', decision.reason, paint)];
   if (decision.ok)
     lines.push(
@@ -75,7 +75,9 @@ function decisionLines({ decision }: DispatchRecord, paint: Paint): string[] {
         paint,
       ),
     );
-  else lines.push(field('', `deferred: ${decision.reasonCode}`, paint));
+  // What waits was not deferred: it was only without a lane when it was decided last.
+  else
+    lines.push(field('', `${state === 'deferred' ? 'deferred' : 'no lane was open'}: ${decision.reasonCode}`, paint));
   if (decision.independence !== null)
     lines.push(
       field(

@@ -164,6 +164,17 @@ test('what still waits says for what, and what runs says where', () => {
       NOW,
     ).at(-1),
   ).toBe('waiting-quota: codex refused work, until 05:15 (in 2h 15m)');
+  const { weight, tier, reason, notes, factors, facts, states, laneStates, candidates } = record.decision;
+  const common = { weight, tier, reason, notes, factors, facts, states, laneStates, candidates };
+  const decision = { ...common, ok: false, defer: true, reasonCode: 'both-out', resumeAfter: null, independence: null };
+  const told = (state: DispatchRecord['state']): string =>
+    timeline(
+      { record: { ...queued, state, decision } as DispatchRecord, receipts: [], waiting: null },
+      paint,
+      NOW,
+    ).join('\n');
+  expect(told('queued')).toMatch(/^ +no lane was open: both-out$/m);
+  expect(told('deferred')).toMatch(/^ +deferred: both-out$/m);
   const running: DispatchRecord = { ...record, state: 'running', endedAt: null, cancelAsked: true };
   const lines = timeline({ record: running, receipts: [], waiting: null }, paint, NOW);
   expect([lines[0], lines.at(-1)]).toEqual([
