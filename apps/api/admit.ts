@@ -68,7 +68,7 @@ export function admit(sent: DispatchRequest, facts: AdmissionFacts, config: Conf
         fix: 'fix what is named above',
       }),
     };
-  // A lane whose vendor would answer the schema with an error is kept out, and its sender is told.
+  // Keep out lanes whose vendor would reject the schema, and say so to the caller.
   const told = {
     ...(verdict.refusedBy.length > 0 && { schemaRefusedBy: verdict.refusedBy }),
     ...(verdict.warnings.length > 0 && { warnings: verdict.warnings }),

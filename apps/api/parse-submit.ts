@@ -54,7 +54,7 @@ export function parseSubmit(body: unknown, config: PolicyConfig): Submit {
     // Of the right form up to words and numbers, which this call goes through one by one.
     const request = input as DispatchRequest;
     problems.push(...checkRequest(request, config).map((problem) => fromPolicy(problem, path)));
-    // Nothing may pass the published schema by: where nobody says what is wrong, that something is.
+    // The published schema has the last word: if no field above was blamed, refuse with a general message.
     if (!shape.fits && problems.length === told)
       problems.push(
         wrong('', path === '' ? 'the dispatch' : path, input, 'what docs/reference/request.schema.json says'),

@@ -22,8 +22,8 @@ export async function readEnvelope(
 }
 
 /**
- * The line of a dispatch is written just after it has ended: whoever
- * waited for the end gets it too, at most this much later.
+ * A dispatch's receipt line is written just after it has ended, so a caller that waited for the end waits for the line
+ * too, at most this long, ms.
  */
 const LINE_MS = 1_000;
 

@@ -3,15 +3,12 @@ import { BOUNDS } from '#contract/bounds';
 import { requestSchema } from '#contract/schemas/request';
 import { unknownKey, wrong, wrongSecret, type Problem } from './problems.js';
 
-/**
- * How a field of a request is told when it is wrong. `secret`:
- * its value may hold what nobody but the agent should read.
- */
+/** What a refusal says of a field. `secret`: the value may hold what only the agent should read, so it isn't shown. */
 type Telling = { allowed: string; secret?: true };
 
 /**
- * The fields whose form is told here. Words and numbers of the task (and `class`) are the policy's to tell
- * (checkRequest): it names the nearest right one.
+ * The fields whose form is described here. The task's words and numbers (and `class`) are checked by the policy
+ * (checkRequest), which can name the nearest allowed word.
  */
 const TOLD: Partial<Record<keyof DispatchRequest, Telling>> = {
   id: { allowed: 'd- and a ULID' },

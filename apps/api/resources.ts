@@ -40,7 +40,7 @@ export type ApiResources = {
   log: Log;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Which lanes have a CLI, on the PATH of whoever submits: the agent will be started with that one. */
+  /** Which lanes have a CLI on the submitter's PATH: the agent is started with that PATH. */
   installed(path: string | undefined): Promise<Record<string, boolean>>;
   place(path: string): Promise<PlaceKind>;
   /** Name of the repository (else the folder) that holds a path. */
@@ -64,7 +64,7 @@ export type ApiResources = {
   daemon: {
     /** What only the process knows of itself. */
     about(): Promise<Pick<StatusData, 'pid' | 'service' | 'startedAt' | 'running' | 'redis'>>;
-    /** Whether work comes forward here; empty problems: it does. Asks nobody. */
+    /** Whether work moves here; no problems: it does. Answers from memory. */
     health(): HealthData;
     /** Called after the answer was sent. */
     shutdown(options: { kill: boolean; keepRedis: boolean }): void;

@@ -64,7 +64,7 @@ export function withReview(
       NAME_FILES,
     );
   }
-  // A reviewer that grades the head grades something nobody made.
+  // A reviewer that sees only the head would grade something that was never written.
   if (asked && output?.cut) {
     const { bytes, node, file } = output.cut;
     return refused(

@@ -31,7 +31,7 @@ export type Api = {
   close(): Promise<void>;
 };
 
-/** The HTTP interface. Makes no socket and starts nothing: whoever listens hands it connections. */
+/** The HTTP interface. It opens no socket and starts nothing: the caller that listens hands it connections. */
 export async function createApi(resources: ApiResources): Promise<Api> {
   const app = fastify({
     logger: false,

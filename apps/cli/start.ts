@@ -79,7 +79,7 @@ function cacheFile(command: string): string | null {
   }
 }
 
-/** Nobody else may have written it: it is run. */
+/** Read only when no other user could have written it: what it holds is executed. */
 function ownFile(path: string): Buffer | undefined {
   try {
     const handle = openSync(path, 'r');
@@ -110,7 +110,7 @@ function headOf(data: Uint8Array): string {
   return `${(sum >>> 0).toString(16).padStart(8, '0')}${data.length.toString(16).padStart(8, '0')}`;
 }
 
-/** After the command has run, so that what it called is in it. Whoever comes second writes the same. */
+/** Runs after the command, so that the code it called is in the cache. Two processes at once write the same. */
 function keep(file: string, script: Script): void {
   const folder = dirname(file);
   const temp = `${file}.${process.pid}`;

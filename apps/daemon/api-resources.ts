@@ -94,7 +94,7 @@ export function apiResources({
   };
 }
 
-/** The worker's connection waits for a Redis that is away; whoever asked is told so. */
+/** The worker's connection waits for a Redis that is away; a request gives up after this long, ms, and says so. */
 const READ_MS = 5_000;
 /** A login may have to be renewed first. */
 const REFRESH_MS = 150_000;

@@ -17,7 +17,7 @@ import { holdStateFolder } from './state-folder.js';
 export type Daemon = {
   /** Repeated calls wait for the first. */
   stop(options: StopOptions): Promise<void>;
-  /** Settles when it has stopped, whoever asked; true: it made way, and a service is to start the next one. */
+  /** Settles when it has stopped, for any reason; true: it made way, and a service is to start the next one. */
   gone: Promise<boolean>;
 };
 
@@ -79,7 +79,7 @@ export async function startDaemon(parts: DaemonParts): Promise<DaemonStart> {
       if (error) log.error({ err: error }, 'the api socket was removed by hand and cannot be made again');
       else log.warn({ socket: paths.apiSocket }, 'the api socket was removed by hand and made again');
     });
-    // Whoever still reads its answer gets it first: steps are undone last first.
+    // Steps are undone in reverse order, so clients that still read an answer get it first.
     life.onLeave('open connections', () => socket.close());
     life.onLeave('api', () => api.close());
 

@@ -3,8 +3,8 @@ import type { ApiSocket } from './api-socket.js';
 import type { Life } from './life.js';
 
 /**
- * Ends a daemon that nobody needs: nothing waits or runs anywhere for `idleMs` on end. What can't be asked (Redis is
- * away) counts as busy.
+ * Stops a daemon once nothing has waited or run anywhere for `idleMs` without a break. When Redis is away and can't be
+ * asked, that counts as busy.
  *
  *   watching ──idle for idleMs──▶ closing the door ──still nothing──▶ the daemon leaves
  *       ▲                               └──work came in just before──┐
@@ -30,7 +30,7 @@ export function stopWhenIdle({ life, socket, api, log, idleMs, isBusy }: IdlePar
     if (performance.now() - since < idleMs) return;
     await socket.pause();
     await api.drained();
-    // Whoever came in before the door was closed was told that it is recorded.
+    // A request that came in before the door was closed may have been recorded: look once more.
     if (!(await busy())) return leave();
     since = performance.now();
     await socket.open();

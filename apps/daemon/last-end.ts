@@ -7,7 +7,7 @@ import { isAlive, ownIdentity } from '#runner/process-identity';
  * How the last daemon that did not leave in order ended. The next one may be up within seconds, and a person who looks
  * in the morning would see nothing but its short life.
  *
- *   an error that nobody caught ─▶ written by the daemon itself as it ends
+ *   an uncaught error ─▶ written by the daemon itself as it ends
  *   killed, out of memory ─▶ it could write nothing; the lock it left says so, and the next daemon writes it down
  *   power cut, reboot ─▶ no fault of the daemon's: nothing is written
  */

@@ -73,7 +73,7 @@ export class Life {
     return this.left;
   }
 
-  /** One part that can't be undone must not keep the others: a Redis left running is mended at the next start. */
+  /** One part that can't be undone must not keep the others: a Redis left running is dealt with at the next start. */
   private async undoAll(leaving: Leaving): Promise<void> {
     const { kill, keepRedis, why, failedStart } = leaving;
     if (!failedStart) this.log.info({ kill, keepRedis, why }, 'leaving');

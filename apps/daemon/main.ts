@@ -60,20 +60,20 @@ async function main(): Promise<number> {
 
   const log = openLog(join(paths.logs, 'daemon.log'));
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error that nobody caught');
+    log.fatal({ err: error }, 'uncaught error');
     const { name, message } = plainError(error);
     writeLastEnd(paths.state, {
       at: new Date().toISOString(),
       pid: process.pid,
       version: VERSION,
-      why: `an error that nobody caught: ${name}: ${message}`,
+      why: `an uncaught error: ${name}: ${message}`,
     });
     // As after a kill -9: what runs is adopted by the next daemon.
     process.exit(ERRORS.CMO_E_BUG.exit);
   });
-  // Something that was started beside the rest failed, and nobody had
-  // thought of it: what waits through a night must not wait for that.
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'));
+  // A promise that was not awaited failed. That is a bug, but the work that waits through the night must not stop for
+  // it.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   // It has no terminal; a closed one must not end it.
   process.on('SIGHUP', () => undefined);
 
@@ -104,7 +104,7 @@ async function main(): Promise<number> {
   return again && service ? AGAIN : 0;
 }
 
-/** Told in a file to whoever waits for the start, and in words to the person who looks into logs/daemon.err. */
+/** Leaves the error in a file for the clients that wait for the start, and in words in logs/daemon.err. */
 function giveUp(state: string, error: ErrorBody): void {
   writeSync(2, `${new Date().toISOString()} ${error.code} ${[error.message, ...(error.details ?? [])].join('; ')}\n`);
   try {

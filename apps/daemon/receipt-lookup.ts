@@ -66,7 +66,7 @@ export function receiptLookup(folder: string): ReceiptLookup {
         const bytes = Buffer.alloc(length);
         await file.read(bytes, 0, length, at);
         const line = parseLine(bytes.toString('utf8'));
-        // A line may be written twice (whoever delivers may die in between): readers drop repeats by kind and id.
+        // A line may be written twice (its writer may die before it notes that): readers drop repeats by kind and id.
         if (!line || seen.has(`${line.kind} ${line.id}`)) continue;
         seen.add(`${line.kind} ${line.id}`);
         lines.push(line);

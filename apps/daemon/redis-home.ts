@@ -10,7 +10,7 @@ import { keepRedis } from './redis/keeper.js';
 import { redisPlaceOf, REDIS_PATIENCE } from './redis/place.js';
 import { ensurePrivateRedis, stopPrivateRedis, type RedisFound } from './redis/private-redis.js';
 
-/** The Redis of this daemon, whoever runs it. */
+/** The Redis of this daemon: its own private one, or yours. */
 export type RedisHome = {
   address: RedisAddress;
   about(): StatusData['redis'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorBody, isErrorCode, type ErrorBody } from '#contract';
 
 /**
- * Why the last start of a daemon came to nothing: written by the daemon, read by whoever waits for it. Absent while one
+ * Why the last start of a daemon failed: written by the daemon, read by the clients that wait for it. Absent while one
  * runs. The stamp tells one failure from the next, which a file's time can't within a tick of the clock.
  */
 export type StartupError = { stamp: string; error: ErrorBody };

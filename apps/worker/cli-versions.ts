@@ -16,7 +16,7 @@ export function cliVersions(clock: () => number): CliVersions {
   return {
     async of(cli, environment) {
       if ((silent.get(cli) ?? -Infinity) > clock() - FORGET_MS) return null;
-      // Not one of the attempt's processes: whoever ends those must not end it.
+      // Without the mark: this process is not the attempt's, and must not be killed with it.
       const { CMO_ATTEMPT: _mark, ...env } = environment;
       const answer = await cliVersion(cli, { env, boundMs: BOUND_MS });
       if (answer.ok) return answer.version;

@@ -122,7 +122,7 @@ export function conclude(
   return finish(bounded, `${step.kind}: ${step.why}`, { close, drift: 'drift' in failure });
 }
 
-/** Work that was begun and may wait no longer: whoever asked must not take it for work that was never started. */
+/** Work that was begun but may wait no longer: the caller must not take it for work that was never started. */
 function lookedAfter(next: Next, record: DispatchRecord, end: RunEnd): Next {
   const touched = record.access === 'write' && (beganOf(end) !== 'no' || beganBefore(record));
   return next.state === 'deferred' && touched ? { ...next, change: { ...next.change, needsLook: true } } : next;

@@ -13,8 +13,8 @@ import { taskOfRecord } from './task-of.js';
 export type Refusal = Extract<Admission, { ok: false }>;
 
 /**
- * Whether a refusal shuts the lane for its waiting work: a refusal of the vendor, a pause, or a window that is full
- * with nothing in flight that could give points back. A busy lane (slots, dark bound) shuts nobody out.
+ * Whether a refusal shuts the lane for its waiting work: the vendor refused, the lane is paused, or a window is full
+ * with nothing in flight that could give points back. A lane that is merely busy (slots, dark bound) is not shut.
  */
 export function shutsOut(refusal: Refusal): boolean {
   switch (refusal.reason) {

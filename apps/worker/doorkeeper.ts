@@ -5,7 +5,7 @@ import type { NodeSlots } from './node-slots.js';
 import type { LoginHold } from './prober/login-keeper.js';
 import type { Resources } from './resources.js';
 
-/** While a login is held, the door is looked at this often, ms: a wake tells of its end, and nobody of new work. */
+/** While a login is held, look this often for new work, ms: a wake announces the end of the hold, but not new work. */
 const HELD_LOOK_MS = 1_000;
 
 /**

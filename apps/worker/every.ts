@@ -21,7 +21,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
   return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }
 
-/** Repeats a piece of upkeep, never beside itself; a failure is told and the next turn tries again. */
+/** Repeats a piece of upkeep, never twice at once; a failure is logged and the next turn tries again. */
 export function every(ms: number, name: string, work: () => Promise<unknown>, log: Log): Repeated {
   let stopped = false;
   let current: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ export interface FollowedControls {
 
 /**
  * @param heard called each time it was read
- * @param raised called when there may be more than before: whoever found the node full asks again
+ * @param raised called when the bound may have been raised: work that found the node full asks again
  */
 export async function followControls(
   redis: Redis,

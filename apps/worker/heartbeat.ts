@@ -4,9 +4,9 @@ import { laneById, type Resources } from './resources.js';
 import type { Roster } from './roster.js';
 
 /**
- * Renews the lease of every run tended here, and reads cancels again: their messages are lost while Redis is away. An
- * agent whose attempt the record has gone beyond (this node was
- * taken for gone) spends points that nobody counts: it is ended.
+ * Renews the lease of every run tended here, and reads cancels again, whose messages are lost while Redis is away. An
+ * agent whose record has moved on to another attempt (this node was taken for dead) is ended: it spends points that no
+ * reservation counts.
  */
 export async function heartbeat({ records, gate, config, node, log }: Resources, roster: Roster): Promise<void> {
   for (const tender of roster.all()) {

@@ -7,7 +7,7 @@ import type { Resources } from './resources.js';
 /** Tickets opened at once per lane. Running agents are limited by the gate's slots and the node's, not by this. */
 const TICKETS_AT_ONCE = 4;
 
-/** The same error of a queue worker is told no more often, ms. */
+/** The same error of a queue worker is logged at most this often, ms. */
 const TELL_AGAIN_MS = 60_000;
 
 /** The gated BullMQ worker of one lane on this node. */

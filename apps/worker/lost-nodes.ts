@@ -34,7 +34,7 @@ export async function loseNodes(resources: Resources): Promise<number> {
     if ((await redis.exists(keys.node(other))) === 1) continue;
     const ids = await redis.smembers(keys.running(other));
     for (const id of ids) lost += (await loseRun(resources, id, other)) ? 1 : 0;
-    // It tells of itself again when it comes back; until then nobody has to look.
+    // It adds itself again when it comes back; until then there is nothing to look for.
     if (ids.length === 0) await redis.zrem(keys.nodes, other);
     else log.warn({ node: other, attempts: ids.length }, 'a node is taken for gone: what ran there is lost');
   }
@@ -51,7 +51,7 @@ async function loseRun(resources: Resources, id: string, node: string): Promise<
   const path = (await environmentHere(resources, record))['PATH'] ?? '';
   const facts = await gate.facts(config.lanes, installedLanes(resources, path));
   const conclusion = conclude(resources, record, lane, attempt, end, facts, await lanesOut(resources, record));
-  // The line first: whoever dies in between writes it again, and readers drop the repeat.
+  // The line first: after a crash in between it is written again, and readers drop the repeat.
   await appendReceipt(folders.receipts, conclusion.receipt);
   const answer = await transitions.deliver({
     record,
@@ -68,7 +68,7 @@ async function loseRun(resources: Resources, id: string, node: string): Promise<
   return answer.answer === 'delivered';
 }
 
-/** Nobody here saw how it ended, or whether it has. */
+/** This node did not see how it ended, or whether it has. */
 function lostEnd(record: DispatchRecord, node: string, now: number): RunEnd {
   const failure = { class: 'killed' as const, words: `node ${node} is gone` };
   return {

@@ -13,7 +13,7 @@ export interface MeterFeed {
   claudeEvent(lane: LaneConfig, info: unknown, seenAt: number): Promise<void>;
   /** @param environment the run's own: it says where the session files lie */
   codexRun(lane: LaneConfig, environment: Record<string, string>): Promise<void>;
-  /** Codex's session files now, whoever wrote them. */
+  /** Reads codex's session files now; also those of sessions that cmo did not start. */
   codexIdle(lane: LaneConfig, whole: boolean): Promise<Probe>;
   take(reading: Reading): Promise<void>;
 }
@@ -58,8 +58,7 @@ export function meterFeed({ gate, config, log, time, taken }: Parts): MeterFeed 
       }),
     async codexIdle(lane, whole) {
       const probe = await codex(lane, { whole });
-      // The same again would wake everybody who was refused, for
-      // nothing. Nobody knows it any more after a loss of Redis.
+      // An unchanged reading would wake all refused work for nothing. After a loss of Redis it is news again.
       if (probe.kind !== 'reading') return probe;
       const known =
         last.get(lane.account) === nameOf(probe.reading) && (await gate.snapshot(lane.account)).reading !== null;

@@ -1,7 +1,7 @@
 import type { DispatchRecord, LaneConfig } from '#contract';
 import type { RunPlan } from '#runner';
 
-/** What a plan says of its dispatch and its lane; how it is run is added by whoever starts it. */
+/** The part of a run plan that describes its dispatch and lane; the caller adds how it is run. */
 export function planHead(record: DispatchRecord, lane: LaneConfig, node: string) {
   return {
     schema: 1,

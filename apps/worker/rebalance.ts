@@ -75,7 +75,7 @@ const SUBMIT_MS = 2_000;
 export function rebalancer(resources: Resources, lane: LaneConfig, queue: string): (refusal: Refusal) => Promise<void> {
   const { wakes, gate } = resources;
   const others = gate.accounts().filter((account) => account !== lane.account);
-  /** Changes whenever something is told of another account. */
+  /** Changes whenever another account has news. */
   const told = (): string => others.map((account) => wakes.number(account)).join(' ');
   const never = { event: '', at: 0, again: 0, from: 0, told: '' };
   let last = never;

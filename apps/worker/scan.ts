@@ -81,7 +81,7 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
   const flaw = await flawOfRun(run.folder);
   if (flaw !== null) {
     await setAside(resources, run.id, flaw);
-    // What was started from it is told; else it is a record without a folder, and goes back to the line.
+    // A run that was started from it is reported as such; otherwise the record has no folder and goes back to its queue.
     const remade = status.state !== 'unclaimed' && runsHere ? await remakeRun(resources, record) : null;
     if (remade === null) return;
   }

@@ -5,8 +5,8 @@ import type { RunPlan } from '#runner';
 export type Place = { cwd: string; writes: boolean; exclusive: boolean };
 
 /**
- * Which attempts of this node work in which folder. Two writers in one folder are told of each other; one that asked to
- * be the only writer (`--exclusive`) waits, and nobody begins to write while it runs.
+ * Which attempts of this node work in which folder. Two writers in one folder are warned of each other; one that asked
+ * to be the only writer (`--exclusive`) waits, and no other writer starts while it runs.
  *
  * A dispatch that has to wait gives its slot back and has no ticket: it gets one when its folder is free. Should this
  * process die meanwhile, the sweeper gives it one, and it is looked at again.
@@ -19,7 +19,7 @@ export interface WorkPlaces {
   /** Other writers that were in its folder at the same time, so far. */
   beside(attempt: string): string[];
   leave(attempt: string): void;
-  /** Waits until nobody stands in its way. */
+  /** Waits until no other writer is in its way. */
   park(dispatch: string, cwd: string): void;
 }
 

@@ -33,7 +33,7 @@ export type WorkerOptions = {
   stateDir: string;
   log: Log;
   /**
-   * No other node can reach this Redis (a private one on a unix socket): after a scan nobody else has runs to assert.
+   * No other node can reach this Redis (a private one on a unix socket), so after a scan no other node can assert runs.
    */
   soleNode?: boolean;
   /**
@@ -65,7 +65,7 @@ export interface Worker {
   /** Hands the runs over (they go on, the next worker adopts them), or ends the agents and delivers them first. */
   stop(options: { kill: boolean }): Promise<void>;
   meters: {
-    /** The picture of all accounts now; asks nobody. */
+    /** The picture of all accounts now, without asking a vendor. */
     limits(): Promise<LimitsData>;
     /** Asks every source that may be asked first. */
     refresh(): Promise<LimitsData>;

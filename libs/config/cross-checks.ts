@@ -39,7 +39,7 @@ function thresholdProblems(pressure: Config['pressure']): Problem[] {
   });
 }
 
-/** A misspelt account would keep its slots and points from nobody. */
+/** Limits of a misspelt account would silently apply to no lane. */
 function accountProblems({ lanes }: Config, content: ConfigFile): Problem[] {
   const known = [...new Set(lanes.map(({ account }) => account))];
   const named: { path: Path; account: string }[] = [
@@ -86,8 +86,8 @@ export function relativeFolders(variables: Environment): Problem[] {
 }
 
 /**
- * Keys that this version reads and does not act on yet. Each is a warning, so that nobody relies on it; a key leaves
- * this list together with the part that implements it.
+ * Keys that this version reads but does not act on yet. Each is a warning, so that people don't rely on it; a key leaves
+ * this list with the commit that implements it.
  */
 export function idleKeys({ notify, roots, fleet }: Config): Problem[] {
   const idle = (path: Path, what: string, why: string): Problem => problem(path, what, `no such key: ${why}`);

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Why a folder may not hold sockets, prompts or records: null when it is a real folder of ours that nobody else can
+ * Why a folder may not hold sockets, prompts or records; null when it is a real folder of ours that no other user can
  * enter. A symbolic link counts as foreign: in a shared temp folder another user could have put it there first.
  */
 export function folderProblem(path: string): string | null {

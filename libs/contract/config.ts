@@ -239,8 +239,7 @@ export const DEFAULT_CONFIG: Config = {
   roots: [],
   disk: { floorMb: 200 },
   notify: [],
-  // Nobody stated these: a month of records and answers, a
-  // fortnight of run folders, and receipts for the year's report.
+  // Our own choice: a month of records and answers, a fortnight of run folders, and receipts for the year's report.
   retention: {
     records: { days: 30, most: 20_000 },
     receipts: { days: 400, most: null },

@@ -195,7 +195,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What stands in an envelope's or an answer's `error`. `details` are lines for a person. */
+/** The `error` of an envelope or an answer. `details` are lines for a person. */
 export type ErrorBody = {
   code: ErrorCode;
   message: string;

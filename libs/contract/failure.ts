@@ -75,7 +75,7 @@ export type StepFacts = {
 export type NextStep =
   | { kind: 'retry'; why: string; notBefore: number; resume: boolean; model?: string }
   | { kind: 'switch'; why: string; closeLane: boolean; continued: boolean }
-  /** `until` null: nobody stated when; a person or the gate's own bound opens the lane. */
+  /** `until` null: the vendor stated no time; a person, or the gate's own bound, opens the lane. */
   | { kind: 'wait'; why: string; until: number | null; resume: boolean; closeLane: boolean }
   /** `poison`: what its attempts came to, taken together, is the reason, and not how the last of them ended. */
   | { kind: 'stop'; why: string; needsLook: boolean; closeLane: boolean; poison?: true };

@@ -58,8 +58,8 @@ export type TakeUp =
   | { how: 'continue'; from: string };
 
 /**
- * A lane that this dispatch left for a window event, and is not offered again while that is on: until the window's
- * reset, or, where nobody stated one, as long as the closing of this number lasts. Times are Redis'.
+ * A lane that this dispatch left because of a window event. It is not offered again until the window's reset or, where
+ * the vendor stated none, while the closing of this number lasts. Times are Redis'.
  */
 export type LeftLane = { lane: string; event: string; until?: number; closing?: number };
 

@@ -24,7 +24,7 @@ export interface Controls {
 
 export function openControls(redis: Redis, config: Pick<Config, 'lanes'>): Controls {
   const accounts = [...new Set(config.lanes.map(({ account }) => account))];
-  /** Whoever was refused asks again: a pause moves what waits, and its end, or a higher number, lets it start. */
+  /** Refused work asks again: a pause moves it to other lanes; the end of one, or a higher number, lets it start. */
   const told = async (): Promise<void> => {
     const pipeline = redis.pipeline().publish(keys.channels.control, '');
     for (const account of accounts) pipeline.publish(keys.channels.wake, account);

@@ -53,7 +53,7 @@ export interface Gate {
   read(reading: MeterReading, partial?: boolean): Promise<boolean>;
   snapshot(account: string): Promise<AccountSnapshot>;
   facts(lanes: readonly LaneConfig[], installed: Record<string, boolean>): Promise<LanesFacts>;
-  /** Differences that the sums had against the raw reservations; mended. */
+  /** Differences between the sums and the raw reservations, which were corrected. */
   recount(account: string): Promise<Record<string, number>>;
   accounts(): string[];
   /** All runs there can be were asserted since this Redis started: only for a node that has the Redis to itself. */

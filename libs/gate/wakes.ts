@@ -4,8 +4,8 @@ import { keys, listen } from '#store';
 /**
  * The wakes of this process: one subscriber connection, one number per account.
  *
- * Whoever is refused remembers the number it read BEFORE it asked; if a wake came between the refusal and its
- * sleep, the number has moved and it does not sleep. (Reading it after the refusal missed such wakes.)
+ * A worker reads the number BEFORE it asks the gate. If a wake comes between the refusal and its sleep, the number has
+ * moved and it does not sleep. (Reading it after the refusal missed such wakes.)
  */
 export interface Wakes {
   number(account: string): number;

@@ -150,7 +150,7 @@ function isDone({ from, to }: CostRun, windows: CostLedger['windows'], now: numb
   return now - to > FORGET_MS || Object.values(windows).every(({ at }) => at > to);
 }
 
-/** Readings that were taken while nobody knew of the run are not its to share. */
+/** Readings taken before the run was known to the ledger are not its to share. */
 function missed(ledger: CostLedger, from: number): Record<string, null> {
   return Object.fromEntries(Object.entries(ledger.windows).flatMap(([id, { at }]) => (at > from ? [[id, null]] : [])));
 }

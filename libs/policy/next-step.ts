@@ -3,11 +3,11 @@ import { backOffMs, countOf, interruptionLeft, isPoison, laneLeft, retryLeft, VI
 
 /**
  * What follows a failed attempt. `history` holds the dispatch's earlier failures, not this one; `facts.otherLanes` are
- * lanes that `decide` would take now. A limit closes the lane and
- * spends no budget; a broken lane is closed and a person told.
+ * lanes that `decide` would take now. A limit closes the lane and spends no budget; a broken lane is closed until a
+ * person repairs it.
  *
- * An agent that may have written (access write, and a tool ran or nobody knows) goes on only in its own vendor session,
- * or on another lane after a limit, auth or overload, where the prompt says so; else it stops with needsLook.
+ * An agent that may have written (access write, and a tool ran or that is unknown) goes on only in its own vendor
+ * session, or on another lane after a limit, auth or overload, where the prompt says so; else it stops with needsLook.
  * `retryWrites` opts out. An attempt that did not begin may begin again as it began (in the session, or as the one that
  * carries on), but where an earlier one did, no other lane takes the work as if it were new.
  */
@@ -68,7 +68,7 @@ class Steps {
   readonly #facts: StepFacts;
   /** It may have changed something, in this attempt or before: what decides whether a person has to look. */
   readonly #touched: boolean;
-  /** Touched, and nobody opted into running it again: no lane may take it up as if it were new. */
+  /** It may have written, and --retry-writes was not given: no lane may start it as if it were new. */
   readonly #bound: boolean;
   /** Touched in this very attempt: here only its own session may go on. */
   readonly #boundHere: boolean;
@@ -103,10 +103,7 @@ class Steps {
     return this.#elsewhere(cls, true, mayCarryOn) ?? this.#waitHere(cls, null);
   }
 
-  /**
-   * The lane's CLI writes what no reader knows: other lanes are
-   * tried, and whoever counts closes this one when it goes on.
-   */
+  /** The lane's CLI writes events that our reader doesn't know: try other lanes. The desk closes it if that goes on. */
   afterDrift(): NextStep {
     const elsewhere = this.#elsewhere('environment', false, false);
     if (elsewhere) return elsewhere;

@@ -1,8 +1,8 @@
 /**
- * What a degraded reviewer is told, in front of its task. Without it
- * a grader of the same family reads its own habits as good sense.
+ * The notice in front of a degraded reviewer's task. Without it a grader of the same model family takes its own habits
+ * for good sense.
  *
- * @param vendor the one that made the artifact and now grades it
+ * @param vendor made the artifact and now grades it
  */
 export function independenceNotice(vendor: string): string {
   return [

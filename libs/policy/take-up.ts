@@ -1,6 +1,6 @@
 /**
- * What an agent is told that takes work up in place of beginning it. The work was cut off in the middle of an action,
- * and only a look at its effects can say how far it came.
+ * The prompt of an agent that takes over interrupted work. The work was cut off in the middle of an action, and only a
+ * look at its effects can say how far it came.
  */
 
 /** In its own session, which holds the task and all that was done. */
@@ -29,9 +29,9 @@ export function repairNotice(problems: string): string {
 export function continuedNotice(from: string, partial: string | null): string {
   const lines = [
     `Notice. Another agent (lane ${from}) had begun this task and was cut off. It may have changed files in the working directory already.`,
-    'Look at what is there first (a diff, if it is a repository). Keep what is right, mend what is half done, and do nothing twice.',
+    'Look at what is there first (a diff, if it is a repository). Keep what is right, fix what is half done, and do nothing twice.',
   ];
-  if (partial !== null) lines.push('What it had said until then, which nobody has checked:', '', partial);
+  if (partial !== null) lines.push('What it had said until then, which is unchecked:', '', partial);
   return lines.join('\n');
 }
 

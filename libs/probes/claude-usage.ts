@@ -51,13 +51,13 @@ function keyedWindows(body: Members): RawWindow[] {
 }
 
 /**
- * A row of `limits[]`: the only place of some models' caps. A
- * scoped row that doesn't name its scope binds nobody we know.
+ * A row of `limits[]`, the only place where some models' caps appear. A scoped row that doesn't name its scope is
+ * dropped: we can't tell which models it binds.
  */
 function listedWindow(row: Members): RawWindow | null {
   const kind = words(row['kind'])?.toLowerCase() ?? null;
   const group = windowOfKey(words(row['group']) ?? '');
-  // A kind nobody knows is a pool of its own within its group, not the group's shared window.
+  // An unknown kind is a pool of its own within its group, not the group's shared window.
   const named = (kind === null ? group : windowOfKey(kind)) ?? (group && { ...group, scope: kind });
   const usedPercent = percent(row['percent'] ?? row['utilization']);
   if (!named || usedPercent === null) return null;

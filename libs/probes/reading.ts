@@ -36,7 +36,7 @@ export type Dark = {
   reason: DarkReason;
   /** One sentence for a person; never a token or a body. */
   detail: string;
-  /** Ask again no sooner than this many ms from now; null when asking again costs nobody anything. */
+  /** Ask again no sooner than this many ms from now; null when asking again costs nothing. */
   retryAfterMs: number | null;
 };
 

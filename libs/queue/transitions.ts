@@ -79,7 +79,7 @@ export interface Transitions {
   }): Promise<'asserted' | 'fits' | 'later' | 'gone'>;
 }
 
-/** Runs in a row of one lane whose events nobody understood, before the lane is closed. */
+/** The lane is closed after this many runs in a row whose events the reader did not understand. */
 export const DRIFT_CLOSES_AT = 3;
 
 export function openTransitions(redis: Redis, config: Config): Transitions {

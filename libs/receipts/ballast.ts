@@ -8,7 +8,7 @@ import { open, stat, unlink } from 'node:fs/promises';
 /** More than a thousand lines: what a box has running ends within it, and much of its queue. */
 export const BALLAST_BYTES = 2 * 1024 * 1024;
 
-/** Beside the folder, on the same disk: whoever reads receipts finds nothing else among them. */
+/** Beside the folder, on the same disk: the folder itself holds receipts only. */
 function pathOf(folder: string): string {
   return `${folder}.ballast`;
 }

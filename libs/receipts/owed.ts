@@ -8,8 +8,8 @@ import { dispatchLine } from './dispatch-line.js';
 export type Outbox = { redis: Redis; folder: string };
 
 /**
- * The outbox of dispatch lines. The script that ends a dispatch puts its id into `owed`; whoever ended it writes the
- * line (fsync) and takes the id off. Any worker does so for an id that stayed: two may write, readers drop repeats.
+ * The outbox of dispatch lines. The script that ends a dispatch puts its id into `owed`; the worker that ended it writes
+ * the line (fsync) and takes the id off. Any worker does so for an id that stayed: two may write, readers drop repeats.
  * @returns false: the record has not ended, or is gone; nothing was written and the id is off the list
  */
 export async function payOwed({ redis, folder }: Outbox, id: string): Promise<boolean> {

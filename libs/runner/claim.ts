@@ -4,8 +4,8 @@ import { readIfThere, writeFirst, writeWhole } from './durable-file.js';
 import { ownIdentity, type ProcessIdentity } from './process-identity.js';
 
 /**
- * `claim` is the only licence to start a CLI. A supervisor links one that holds its own identity; whoever wants to be
- * sure that nothing starts any more links a void one. The first link wins, and a supervisor that loses exits with 97.
+ * `claim` is the only licence to start a CLI. A supervisor links one that holds its own identity; a worker that wants to
+ * be sure that nothing starts any more links a void one. The first link wins; a supervisor that loses exits with 97.
  */
 export type Claim = { by: ProcessIdentity | null; void: boolean };
 
@@ -14,7 +14,7 @@ export const CLAIM_LOST = 97;
 
 const schema = z.object({ pid: z.number(), ticks: z.number(), bootId: z.string(), void: z.optional(z.literal(true)) });
 
-/** Null: unclaimed. A claim whose content was lost in a power cut is a claim all the same, by nobody who lives. */
+/** Null: unclaimed. A claim whose content was lost in a power cut is still a claim, by a process that is dead. */
 export async function readClaim(folder: string): Promise<Claim | null> {
   const text = await readIfThere(join(folder, 'claim'));
   if (text === null) return null;

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
 /**
- * Files that are whole or absent, also after a power cut: written under another name, synced, then named. Whoever dies
- * in between leaves a `.new-…` file beside it, which nobody reads.
+ * Files that are whole or absent, even after a power cut: written under another name, synced, then renamed. A process
+ * that dies in between leaves a `.new-…` file beside it, which is never read.
  */
 async function writeUnnamed(path: string, text: string): Promise<string> {
   const temp = join(dirname(path), `.new-${process.pid}-${randomUUID()}-${basename(path)}`);

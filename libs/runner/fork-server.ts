@@ -5,14 +5,14 @@ import { forkHere, type Fork, type ForkRequest, type Spawned } from './fork.js';
 import { SMALL_NODE } from './small-node.js';
 
 /**
- * Starts supervisors from a small process of its own. A fork copies the page tables of whoever calls it: out of a
- * daemon of 90 MB each start stood still for 5 ms, of 150 MB for 12,
- * out of this one for 1.4 (a virtual machine of two cores, 2026-11).
+ * Starts supervisors from a small process of its own. A fork copies the caller's page tables: each start blocked a
+ * daemon of 90 MB for 5 ms and one of 150 MB for 12, but blocks this process for 1.4 (a virtual machine of two cores,
+ * 2026-11).
  *
- *   up ──it leaves, for whatever reason──▶ down ──the next start──▶ up;  after FAILURES in a row: given up, all is started here
+ *   up ──it exits, for any reason──▶ down ──the next start──▶ up;  after FAILURES in a row: given up, start from here
  *
- * What was asked and not answered when it left is started by ourselves. It may have been started already: two
- * supervisors then meet in one folder, and the claim lets one of them go on.
+ * Requests without an answer when it exits are started from here. They may have been started already: then two
+ * supervisors meet in one folder, and the claim lets one of them go on.
  */
 export type ForkServer = {
   fork: Fork;

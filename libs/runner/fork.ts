@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { thrownMessage } from '#contract/thrown';
 
-/** A program in a session of its own, which outlives whoever starts it: the words, and the whole environment. */
+/** A program to start in a session of its own, so that it outlives us: its arguments and its whole environment. */
 export type ForkRequest = { file: string; args: readonly string[]; env: Readonly<Record<string, string>> };
 
 /** `exited` gives its exit code; null where a signal ended it. It may never settle when another process started it. */

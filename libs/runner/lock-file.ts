@@ -48,7 +48,7 @@ export type LockOptions = { owner?: ProcessIdentity; isAlive?: (identity: Proces
  */
 const PATIENCE_MS = 5_000;
 
-/** @param fields told to whoever is refused: never a secret */
+/** @param fields shown to a process that is refused: never a secret */
 export async function take(
   path: string,
   fields: LockFields = {},

@@ -139,7 +139,7 @@ async function run(words: Words, env: Record<string, string>): Promise<void> {
   await Promise.all(endings);
   await writeExit(folder, code, endings.length > 0, (await couldNotStart(code, folder)) ? 'exec' : null);
   for (const fd of stdio) closeSync(fd);
-  // Strays of its group. Those in sessions of their own are ended by whoever delivers.
+  // Strays of its group. Those in sessions of their own are ended by the worker that delivers the run.
   await endMarked({ ...tree, marks: [] }, { graceMs: words.graceMs, killMs: 2_000 });
 }
 

@@ -23,9 +23,7 @@ export type RunInput = {
   schemaText?: string | undefined;
   /** As the CLI reads it from its file. */
   givenSchemaText?: string | undefined;
-  /**
-   * The attempt was started and its folder is lost: the new one is claimed from the first moment, by nobody who lives.
-   */
+  /** The attempt was started but its folder is lost: the new one is claimed from the start, by a dead process. */
   lost?: boolean;
 };
 
@@ -191,8 +189,8 @@ const FILES = new Set([
 ]);
 
 /**
- * What in a run folder is not what it has to be, whoever put it there: a folder or a link in a file's place, a file in
- * the folder's. Reading it would fail each time anew. Null: nothing, or it is not there at all.
+ * The part of a run folder that has the wrong type: a folder or a link in a file's place, a file in the folder's.
+ * Reading it would fail every time. Null: none, or there is no folder.
  */
 export async function spoiltPart(folder: string): Promise<string | null> {
   try {

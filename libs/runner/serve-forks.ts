@@ -3,8 +3,7 @@ import { forkHere, type ForkRequest } from './fork.js';
 import type { ForkAnswer } from './fork-server.js';
 
 /**
- * The other side of fork-server.ts: requests as lines of JSON on
- * stdin, answers on stdout. It leaves with whoever started it.
+ * The other side of fork-server.ts: requests as lines of JSON on stdin, answers on stdout. It exits with its parent.
  */
 export function serveForks(): void {
   const say = (answer: ForkAnswer): void => {

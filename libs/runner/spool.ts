@@ -60,9 +60,8 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Cuts what lies past the cap away, once nobody writes any more: one byte stays past it, so that the overflow is seen
- * again by whoever reads it again. Only of a file that is there under this
- * name alone: an agent may have put a link to something else in its place.
+ * Cuts off what is past the cap, once no process writes any more. One byte past it stays, so that a later reader sees
+ * the overflow too. Only for a file with this one name: an agent may have put a link to another file in its place.
  */
 export async function cutSpool(path: string, capBytes: number): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);

@@ -4,9 +4,9 @@ import { listen } from './listen.js';
 
 /** Messages of the record scripts, over one subscriber connection of its own. */
 export interface Changes {
-  /** The id of every dispatch whose record changed, in any process. Messages are lost while Redis is away: */
+  /** The id of every dispatch whose record changed, in any process. Messages are lost while Redis is away. */
   on(listener: (id: string) => void): () => void;
-  /** so whoever waits also looks again on every `again` (each time the subscription is made anew). */
+  /** Called each time the subscription has been made anew: look again, messages may have been lost. */
   onAgain(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -29,11 +29,11 @@ export function connect(address: RedisAddress, kind: ConnectionKind, name: strin
     enableReadyCheck: true,
     connectTimeout: CONNECT_MS,
     retryStrategy: pause,
-    // A primary that became a replica takes no writes: whoever asks for the address again is led to the new one.
+    // A primary that became a replica refuses writes: reconnecting resolves the address again, to the new primary.
     reconnectOnError: (error) => (error.message.startsWith('READONLY ') ? 2 : false),
     ...('url' in address ? optionsOf(address.url) : { path: address.socket }),
   });
-  // Without a listener ioredis prints to the console; whoever owns the connection adds its own.
+  // Without a listener ioredis prints to the console; the connection's owner adds its own.
   redis.on('error', () => {});
   return redis;
 }
@@ -60,7 +60,7 @@ function optionsOf(url: string): Options {
     case 'socket':
       return { ...login, path: where.path };
     case 'host':
-      // ioredis asks for IPv4 alone unless it is told otherwise.
+      // ioredis asks for IPv4 only by default.
       return { ...login, host: where.host, port: where.port, family: 0 };
     case 'sentinel':
       return {

@@ -35,7 +35,7 @@ export const keys = {
   ends: `${PREFIX}:ends`,
   /** Hash per queue: how many wait, per tier and class. */
   waiting: (queue: string) => `${PREFIX}:waiting:${queue}`,
-  /** Sorted set per queue: waiting ids by when they were submitted, for whoever moves waiting work. */
+  /** Sorted set per queue: waiting ids by when they were submitted, so that waiting work can be moved in order. */
   line: (queue: string) => `${PREFIX}:line:${queue}`,
   fair: `${PREFIX}:fair`,
   node: (id: string) => `${PREFIX}:node:${id}`,

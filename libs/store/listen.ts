@@ -6,10 +6,9 @@ export interface Listening {
 }
 
 /**
- * @param again called each time the subscription stands anew,
- * and only then: messages sent while Redis was away are lost,
- *   so whoever listens looks for itself. Called at `ready` it would come too early: what is sent between the look and the
- *   subscription would be missed, hence no automatic resubscribing.
+ * @param again called each time the subscription has been made anew, and only then: messages sent while Redis was away
+ *   are lost, so the listener has to look for itself. At `ready` it would be too early: what is sent between the look
+ *   and the subscription would be missed. That is why ioredis must not resubscribe by itself.
  */
 export async function listen(
   redis: Redis,

@@ -36,7 +36,7 @@ export function takePulse(
   };
   const closed = (): void => turn(true);
   const ask = (): void => {
-    // A process that was stopped and goes on: the answer may have been here for long, and nobody has read it.
+    // This process was stopped and goes on: the answer may have been here for long, unread.
     const wasStopped = now() - lookedAt > period + STOPPED_MS;
     lookedAt = now();
     if (wasStopped && askedAt !== null) askedAt = lookedAt;

@@ -39,7 +39,7 @@ export function dispatchRoute(app: FastifyInstance, resources: ApiResources, end
     }
   });
 
-  /** Whoever else looks at it, a person say, tells nothing about what the agent does. */
+  /** The attempt that waits here for its own child, and whose slot may be lent meanwhile; null when another asks. */
   async function parentThatWaits(id: string, attempt: string | string[] | undefined): Promise<string | null> {
     if (typeof attempt !== 'string') return null;
     const record = await resources.records.read(id);

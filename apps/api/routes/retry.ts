@@ -101,8 +101,8 @@ export function retryRoute(app: FastifyInstance, resources: ApiResources): void 
 }
 
 /**
- * A refusal of the task as it was. Whoever retries knows the dispatch that they named
- * and not the one that never came to be, and can't give a retry another folder.
+ * Rewrites the refusal of a retried task: it must name the dispatch that was to be retried, not the new one that never
+ * came to be, and must not advise another folder, which a retry can't have.
  */
 function refuseRetry(error: unknown, all: readonly { record: DispatchRecord; request: DispatchRequest }[]): never {
   if (!(error instanceof CmoError)) throw error;

@@ -77,7 +77,7 @@ function requestText({ method, path, body, attempt }: Call): [string] | [string,
   return payload === null ? [text] : [text, payload];
 }
 
-/** What was cut off is told by its length, or by JSON that doesn't close. */
+/** A truncated answer shows by its length, or by JSON that doesn't close. */
 function answerIn(bytes: Buffer): Exchange {
   const split = bytes.indexOf('\r\n\r\n');
   if (split < 0) return { kind: 'broken', why: 'the answer was cut off' };

@@ -20,7 +20,7 @@ export function clearTakenDown(paths: Paths): void {
   try {
     rmSync(mark(paths), { force: true });
   } catch {
-    // What is wrong with the folder is said by whoever starts the daemon in it.
+    // The start of a daemon there will report what is wrong with the folder.
   }
 }
 

@@ -162,7 +162,7 @@ function listText(rows: readonly DispatchRow[], { paint, now, output }: Context,
     ];
   }
 
-  /** A degraded review is told first: whoever reads the verdict must not miss it. */
+  /** A degraded review comes first: a reader of the verdict must not miss it. */
   function remark(row: DispatchRow): string {
     const label = row.degradedReview
       ? independenceText({ independence: row.independence ?? 'same-vendor', degradedReview: true })

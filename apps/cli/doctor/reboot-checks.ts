@@ -5,7 +5,7 @@ import { isRunByService, ownDefinition, ownNames } from '../service/own.js';
 import { choose } from '../service/plan.js';
 import { ok, warn, type Check, type Patient, type Row } from './row.js';
 
-/** The night is lost by what nobody thinks of in the evening: an update that boots the box at three. */
+/** Nights are lost to what was forgotten in the evening: an update that reboots the box at three. */
 export const REBOOT_CHECKS: readonly Check[] = [{ group: 'reboot', look: reboot }];
 
 async function reboot({ context }: Patient): Promise<Row[]> {

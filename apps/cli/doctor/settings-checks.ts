@@ -6,8 +6,8 @@ import { childEnvironmentFor } from './child-environment.js';
 import { ok, warn, type Check, type Patient, type Row } from './row.js';
 
 /**
- * A CLI's own settings files reach it past the allow-list of the environment: they are its owner's, so they are told
- * and not changed. Only names are read from them, never a value.
+ * A CLI reads its own settings files, which the environment's allow-list can't filter. They belong to the user, so they
+ * are reported and never changed. Only names are read from them, never a value.
  */
 export const SETTINGS_CHECKS: readonly Check[] = [
   {

@@ -16,8 +16,8 @@ export type Parsed<F extends Flags> =
 export type Wrong = { flag: string; seen: string; allowed: string; nearest: string | null };
 
 /**
- * The words after the command. Every wrong value is told at once. A flag given twice is refused unless it is made to
- * be repeated: of two values, one would be silently ignored.
+ * Parses the words after the command and reports every wrong value in one go. A flag given twice is refused unless it
+ * may be repeated: one of the two values would be silently ignored.
  */
 export async function parse<F extends Flags>(usage: Usage<F>, argv: readonly string[]): Promise<Parsed<F>> {
   const scanned = scan(usage.flags, argv) ?? (await import('./by-commander.js')).byCommander(usage, argv);

@@ -16,9 +16,9 @@ export type Progress = {
 type Said = { what: string; age: string };
 
 /**
- * One line on stderr that is written over, for a person who watches a terminal. Never in CI, never into a file: there a
- * line that moves is noise, and only a wait that lasts says what it is for, once for each reason. Whoever reads the log
- * of a night must not find a silent command where a paused lane was; a slot that is taken for a moment is no news.
+ * One line on stderr that is overwritten in place, for a person who watches a terminal. Never in CI or into a file,
+ * where it would be noise: there only a wait that lasts is reported, once for each reason. The log of a night must not
+ * be silent about a paused lane; a slot that is taken for a moment is no news.
  * @param ids all that is waited for; of several the line tells how many have ended, and what the first waits for
  */
 export function progress(
@@ -70,7 +70,7 @@ export function progress(
   };
 }
 
-/** A wait is told where nobody watches once it has lasted for so long, ms. */
+/** Without a terminal, a wait is reported once it has lasted this long, ms. */
 const LASTS_MS = 30_000;
 
 function waitingNotes(output: Pick<Context['output'], 'note'>, now: () => number) {

@@ -5,9 +5,9 @@ import { readMetersFile } from '../client/meters-file.js';
 import type { Context } from '../command.js';
 
 /**
- * What is known without asking anybody: the lanes that are configured, with their CLIs on this PATH, and the meters as
- * the daemon last wrote them. `age` in ms, null: no daemon has
- * written any. Past an hour they say nothing, which is told.
+ * What is known without asking a daemon or a vendor: the configured lanes, which of their CLIs are on this PATH, and
+ * the meters as the daemon last wrote them. `age` in ms; null: no daemon has written any. `stale`: they are older than
+ * an hour and say nothing any more.
  */
 export type Picture = { data: LimitsData; age: number | null; stale: boolean };
 

@@ -58,7 +58,7 @@ export function serviceBox(context: Context): ServiceBox {
       });
       const code = (error as NodeJS.ErrnoException | undefined)?.code;
       const [said = ''] = (stderr ?? Buffer.alloc(0)).toString('utf8').trim().split('\n');
-      // A pipe that nobody read is no failure of the program.
+      // A program that closed its stdin unread has not failed.
       const failed = error !== undefined && code !== 'EPIPE';
       return {
         found: code !== 'ENOENT' && code !== 'EACCES',

@@ -19,11 +19,11 @@ import { daemonProgram, spawnDaemon } from './spawn-daemon.js';
  *                                                    └ ours ─▶ spawn ─ ready ─▶ its socket
  *                                                                └ left ─▶ the error it wrote down
  *
- * Whoever waited for a start that came to nothing returns that error, instead of trying the same once more: 64 of them
- * would do so one after another.
+ * A caller that waited for another's start, which failed, returns that error instead of trying again: 64 callers would
+ * try one after another.
  *
- * The package may be replaced while this process lives. From then on what lies on disk is right, and this process is
- * what is old: of ten clients that wait, none may ask the new daemon to leave.
+ * The package may be replaced while this process lives. From then on the version on disk is the right one and this
+ * process is the old one: it must not ask the new daemon to leave.
  */
 export type Ensured =
   | {

@@ -5,7 +5,7 @@ import { isAlive, type ProcessIdentity } from '#runner/process-identity';
 
 /**
  * daemon.lock names the one daemon of a state folder, and what it says of itself: its phase, the socket it listens on
- * and its version. The socket's path depends on the environment of whoever started it, so it is read here, not made up.
+ * and its version. The socket's path depends on the environment it was started in, so it is read here, not derived.
  *
  *   starting ──▶ ready ──▶ stopping ──▶ (no lock)
  */

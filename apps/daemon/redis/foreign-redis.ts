@@ -52,7 +52,7 @@ async function versionOf(redis: Redis): Promise<string | null> {
   return /^(?:redis|valkey)_version:(\S+)/m.exec(info)?.[1] ?? null;
 }
 
-/** Managed services often forbid CONFIG: then it is said that nobody looked. */
+/** Managed services often forbid CONFIG: then the warning says that the settings were not checked. */
 async function warningsOf(redis: Redis): Promise<string[]> {
   const setting = async (name: string): Promise<string | null> => {
     const reply: unknown = await redis.call('CONFIG', 'GET', name).catch(() => null);

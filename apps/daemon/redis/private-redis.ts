@@ -77,7 +77,7 @@ async function connected(place: RedisPlace, patience: RedisPatience): Promise<Re
   const server =
     owner?.identity && owner.fields['role'] === 'server' && isAlive(owner.identity) ? owner.identity : null;
   const socket = server && typeof named === 'string' ? named : place.socket;
-  // A living server that is named gets time; at a socket that nobody is known to own, one look is enough.
+  // A living server that the lock names gets time; for a socket without a known owner one look is enough.
   const answers = server
     ? await answersWithin(socket, {
         quietMs: patience.quietMs,

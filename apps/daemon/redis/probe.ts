@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from './ask.js';
 
 /**
- * What stands at a unix socket. `loading`: a Redis that reads its file and will answer soon; `silent`: something that
- * takes connections and does not answer as Redis (stopped, overloaded, or something else); `absent`: no socket file, or
- * nobody behind it.
+ * What listens at a unix socket. `loading`: a Redis that reads its file and will answer soon; `silent`: something that
+ * accepts connections and does not answer as Redis (stopped, overloaded, or another program); `absent`: no socket file,
+ * or no process behind it.
  */
 export type Presence = 'answers' | 'loading' | 'silent' | 'absent';
 

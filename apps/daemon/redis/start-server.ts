@@ -21,7 +21,7 @@ export async function startServer(
 ): Promise<ServerStart> {
   const log = openSync(place.log, 'a', 0o600);
   const from = fstatSync(log).size;
-  // Files of the server are for nobody else; agents must not inherit such a mask, so it is set for the fork alone.
+  // The server's files must be private; agents must not inherit this mask, so it is set around the fork only.
   const mask = process.umask(0o077);
   const child = spawn(program, serverArguments(place), {
     detached: true,

@@ -9,9 +9,9 @@ import { askUsage, usageUrlOf } from './usage-endpoint.js';
 /** What came of wanting a reading of a claude account now. */
 export type Asked =
   | { how: 'read' }
-  /** Nobody was asked: another process does, or did a moment ago, or the vendor wants to be left alone until `til`. */
+  /** Not asked: another process does or just did, or the vendor wants to be left alone until `til`. */
   | { how: 'asking' | 'resting' | 'backing-off'; til: number }
-  /** Nobody can be asked before the login is renewed. */
+  /** Can't be asked before the login is renewed. */
   | { how: 'login' }
   | { how: 'dark'; reason: DarkReason; detail: string };
 

@@ -21,7 +21,7 @@ const operation = script('cost-ledger', text);
 const TRIES = 20;
 
 /**
- * The runs whose cost is being measured, shared by all boxes. Times by the shared clock. Never fails whoever tells it.
+ * The runs whose cost is being measured, shared by all boxes. Times by the shared clock. Its methods never throw.
  */
 export interface CostLedgers {
   began(account: string, id: string, run: CostRunFacts): void;

@@ -22,7 +22,7 @@ const WHOLE_EVERY_MS = 5 * 60_000;
 /** Nothing but a reset can change a full window; vendors have been seen to give one early. */
 const SHUT_EVERY_MS = 10 * 60_000;
 
-/** Whether this account needs readings at all: an idle daemon phones nobody. */
+/** Whether this account needs readings at all: an idle daemon does not call vendors. */
 export function isActive({ waiting, inFlight, unsettled }: Pick<Need, 'waiting' | 'inFlight' | 'unsettled'>): boolean {
   return waiting || inFlight > 0 || unsettled;
 }

@@ -12,8 +12,8 @@ export type LoginHold = { why: string; shut: boolean };
 export interface LoginKeeper {
   login(lane: LaneConfig): Promise<Login>;
   /**
-   * Null: start. Begins the renewal of a login that is about to lapse, when there is work for it or a person asks: an
-   * idle daemon phones nobody. Costs a look at the file a second at most.
+   * Null: start. Begins the renewal of a login that is about to lapse when there is work for it or a person asks; an
+   * idle daemon does not call vendors. Reads the file at most once a second.
    */
   hold(lane: LaneConfig, asked?: boolean): Promise<LoginHold | null>;
   /** As `hold` last saw it. */
@@ -36,7 +36,7 @@ export type KeeperParts = {
   submitted: (lane: LaneConfig) => Promise<Readonly<Record<string, string>> | null>;
   /** Something waits or runs on this lane's account. */
   wanted: (lane: LaneConfig) => Promise<boolean>;
-  /** A hold has begun or ended: whoever waits at a door looks again. */
+  /** A hold has begun or ended: work that waits at a door looks again. */
   changed: () => void;
   /** Quota readings that a renewal brought. */
   events: (lane: LaneConfig, events: unknown[]) => void;
@@ -88,7 +88,7 @@ export function loginKeeper({
     if (lane.kind !== 'claude' || path === null) return null;
     const one = of(path);
     const now = clock();
-    // Whoever comes while the file is being looked at waits for what is seen: it must not start on the last look.
+    // A caller that comes while the file is being read waits for that result: it must not start on the previous one.
     if (one.looking && !asked) return one.looking;
     if (!asked && now >= one.looked && now - one.looked < lookMs) return one.hold;
     one.looking = lookAt(lane, one, now, asked).finally(() => {

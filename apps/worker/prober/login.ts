@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Config, LaneConfig } from '#contract';
 
 /**
- * A claude login, read and never written: whoever refreshes a rotating token behind the CLI's back logs the machine
- * out. `stamp` names one state of it without telling anything of it.
+ * A claude login, read and never written: refreshing a rotating token behind the CLI's back would log the machine out.
+ * `stamp` identifies one state of the login without revealing anything of it.
  */
 export type Login =
   | {

@@ -15,8 +15,8 @@ import type { SharedTime } from './shared-time.js';
 import type { Turns } from './turns.js';
 
 /**
- * Keeps the meters young while anything waits or runs, and leaves the vendors alone while nothing does: an idle daemon
- * phones nobody. What a look finds is also the picture for readers (meters.json, GET /v1/limits).
+ * Keeps the meters fresh while anything waits or runs, and leaves the vendors alone while nothing does. What it finds is
+ * also the picture for readers (meters.json, GET /v1/limits).
  */
 export interface Prober {
   /** Something waits for this account on this node, in any of its lanes. */
@@ -77,8 +77,8 @@ export function startProber(parts: ProberParts): Prober {
     const busy = need.waiting || need.inFlight > 0;
     if (first?.kind === 'codex') {
       const since = now - (codexLooked.get(account) ?? Number.NEGATIVE_INFINITY);
-      // Local files: the first look costs nobody anything, and gives the first decision something to go by. What has
-      // ended is settled by the next run's reading, or by a person's; there is no hurry to find that one.
+      // Local files: the first look is free, and gives the first decision something to go by. The costs of runs that
+      // have ended are settled by the next run's reading, or by a person's; they are in no hurry.
       if (
         !codexLooked.has(account) ||
         (busy && since >= first.freshnessMs) ||
@@ -88,7 +88,7 @@ export function startProber(parts: ProberParts): Prober {
       return busy;
     }
     const asked = first && isDue(need) ? await claude(first) : null;
-    // Nobody can be asked now: looking again each second would change nothing.
+    // No source can be asked now: looking again each second would change nothing.
     return busy || (isActive(need) && asked?.how !== 'dark' && asked?.how !== 'backing-off');
   }
 

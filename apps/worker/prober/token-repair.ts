@@ -15,7 +15,7 @@ export const LEAST_MS = 60_000;
 const LOOK_MS = 100;
 
 export type Repair =
-  /** The login file holds another token now, whoever saw to it. */
+  /** The login file holds another token now, whichever process renewed it. */
   | { kind: 'renewed' }
   /** The turn was answered with the login as it was: it works, and was not renewed. */
   | { kind: 'unrenewed' }

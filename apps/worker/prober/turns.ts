@@ -31,11 +31,11 @@ export interface Turns {
   /** @param stamp which login would be asked with */
   take(account: string, restMs: number, stamp: string): Promise<Turn>;
   /**
-   * Nobody could be asked here (no login, …). @param quietMs no
-   * word of it while another box had an answer within this time
+   * Notes that no source could be asked on this box (no login, …).
+   * @param quietMs says nothing of it when another box had an answer within this time, ms
    */
   note(account: string, why: Pick<Dark, 'reason' | 'detail'>, quietMs: number): Promise<void>;
-  /** A source that nobody has to be asked for (files of this box) gave a number. */
+  /** A source that needs no vendor call (files of this box) gave a number. */
   found(account: string): Promise<void>;
   state(account: string): Promise<SourceState>;
 }

@@ -21,7 +21,7 @@ import {
 
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
-/** What stands in `error`, wherever one is told. */
+/** The shape of every `error` member. */
 export const errorSchema = z.object({
   code: z.enum(CODES),
   message: text,

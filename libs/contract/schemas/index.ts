@@ -27,7 +27,7 @@ export const SCHEMAS: Readonly<Record<string, { about: string; schema: z.ZodMini
   },
   submit: { about: 'The body of POST /v1/dispatches: all of them are recorded, or none.', schema: submitSchema },
   envelope: { about: 'What `cmo run`, `wait` and `result` print of one dispatch.', schema: envelopeSchema },
-  error: { about: 'What stands in `error`, wherever one is told; errors.md lists the codes.', schema: errorSchema },
+  error: { about: 'The shape of every `error` member; errors.md lists the codes.', schema: errorSchema },
   attempt: { about: 'One attempt that ended, as records and envelopes hold it.', schema: attemptSchema },
   'attempt-receipt': { about: 'A receipt’s line for a started attempt.', schema: attemptReceiptSchema },
   'dispatch-receipt': { about: 'A receipt’s line for a dispatch that ended.', schema: dispatchReceiptSchema },

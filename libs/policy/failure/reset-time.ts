@@ -11,7 +11,7 @@ export const RESET_SLACK_MS = HOUR;
 export const LONGEST_WINDOW_MS = 31 * DAY;
 /** A clock time that has passed by less than this is over, and not meant for tomorrow (windows of unknown length). */
 const JUST_PASSED_MS = 30 * MINUTE;
-/** Older than any window: nobody says today that it reset then. */
+/** Longer than any window: a stated time further back than this is not taken for a reset. */
 const STALE_MS = 35 * DAY;
 
 export type ResetContext = {

@@ -190,7 +190,7 @@ test('what fails at its start is not started again at once: a broken configurati
   expect(await left).toBe(0);
 });
 
-test('an error that nobody caught is in the log whole, and the next daemon can still tell of it', async () => {
+test('an uncaught error is in the log whole, and the next daemon can still tell of it', async () => {
   const home = fresh();
   const trap = join(home.folder, 'trap.mjs');
   writeFileSync(
@@ -207,7 +207,7 @@ test('an error that nobody caught is in the log whole, and the next daemon can s
   const { pid: next } = await home.ready();
   expect(await readLastEnd(home.paths.state, now)).toMatchObject({
     pid,
-    why: 'an error that nobody caught: Error: the roof fell',
+    why: 'an uncaught error: Error: the roof fell',
     times: 1,
   });
   expect(await readLastEnd(home.paths.state, now + 2 * 86_400_000)).toBeNull();
