@@ -3,7 +3,7 @@ import type { Log } from '../resources.js';
 import { loginPath, readLogin, type Login } from './login.js';
 import { isLapsing, lapsed, unrenewed, verdictOf, type Standing, type Verdict } from './login-standing.js';
 import type { RepairTurn } from './repair-turn.js';
-import { LEAST_MS, repairLogin } from './token-repair.js';
+import { LEAST_MS, repairLogin, type Repair } from './token-repair.js';
 
 /** Why a start on a lane has to wait. `shut`: it is no matter of seconds, so waiting work may go elsewhere. */
 export type LoginHold = { why: string; shut: boolean };
@@ -137,23 +137,8 @@ export function loginKeeper({
         why: thrownMessage(error),
       }));
       const now = clock();
-      switch (came.kind) {
-        case 'renewed': {
-          // A vendor whose tokens live for minutes must not be asked for new ones without end.
-          const next = await readLogin(lane, config, environment);
-          one.standing =
-            next.kind === 'file' && isLapsing(next, null, now)
-              ? { kind: 'unrenewed', stamp: next.stamp, again: now + LEAST_MS }
-              : { kind: 'fine' };
-          break;
-        }
-        case 'unrenewed':
-          one.standing = unrenewed(login.stamp, login.expiresAt, now);
-          break;
-        case 'failed':
-          one.standing = lapsed(login.stamp, `the login has lapsed and could not be renewed: ${came.why}`, before, now);
-          break;
-      }
+      const renewed = came.kind === 'renewed' ? await readLogin(lane, config, environment) : null;
+      one.standing = standingAfter(came, { login, renewed, before, now });
       log.info(
         { lane: lane.id, came: came.kind, ...('why' in came ? { why: came.why } : {}) },
         'the renewal of the login is over',
@@ -183,4 +168,27 @@ export function loginKeeper({
       await Promise.all([...watched.values()].flatMap(({ repair: under }) => (under === null ? [] : [under])));
     },
   };
+}
+
+type Renewal = {
+  /** What was to be renewed. */
+  login: Extract<Login, { kind: 'file' }>;
+  /** The login that a successful renewal left. */
+  renewed: Login | null;
+  before: Standing;
+  now: number;
+};
+
+function standingAfter(came: Repair, { login, renewed, before, now }: Renewal): Standing {
+  switch (came.kind) {
+    case 'renewed':
+      // A vendor whose tokens live for minutes must not be asked for new ones without end.
+      return renewed?.kind === 'file' && isLapsing(renewed, null, now)
+        ? { kind: 'unrenewed', stamp: renewed.stamp, again: now + LEAST_MS }
+        : { kind: 'fine' };
+    case 'unrenewed':
+      return unrenewed(login.stamp, login.expiresAt, now);
+    case 'failed':
+      return lapsed(login.stamp, `the login has lapsed and could not be renewed: ${came.why}`, before, now);
+  }
 }

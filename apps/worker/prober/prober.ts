@@ -1,5 +1,5 @@
 import type { LaneConfig, LimitsData } from '#contract';
-import { pauseOf, type AccountSnapshot, type Gate } from '#gate';
+import type { Gate } from '#gate';
 import { keys, queueName } from '#store';
 import type { Redis } from 'ioredis';
 import { every } from '../every.js';
@@ -10,7 +10,7 @@ import { isActive, isDue } from './due.js';
 import { limitsData, type AccountFacts } from './limits-data.js';
 import type { LoginKeeper } from './login-keeper.js';
 import type { MeasuredCosts } from './measured-costs.js';
-import { runningOf } from './running.js';
+import { needOf } from './need.js';
 import type { SharedTime } from './shared-time.js';
 import type { Turns } from './turns.js';
 
@@ -48,9 +48,11 @@ export type ProberParts = Pick<Resources, 'config' | 'node' | 'log'> & {
   picture: (data: LimitsData) => void;
 };
 
-/** While nothing waits or runs, it is looked whether that is still so this often, ms. */
+/** While nothing waits or runs, look this often whether that is still so, ms. */
 const IDLE_LOOK_MS = 5_000;
+/** How often the costs that other boxes measured are read, ms. */
 const COSTS_MS = 10_000;
+/** How often codex's files are read for the costs of runs that have ended, ms. */
 const UNSETTLED_LOOK_MS = 60_000;
 
 export function startProber(parts: ProberParts): Prober {
@@ -72,19 +74,18 @@ export function startProber(parts: ProberParts): Prober {
 
   /** @returns whether the next look should come soon */
   async function lookAt(account: string, now: number): Promise<boolean> {
-    const need = await needOf(await gate.snapshot(account), account, now);
-    const first = lanesOf(account)[0];
+    const snapshot = await gate.snapshot(account);
+    const [waiting, { okAt }] = await Promise.all([isWaiting(account), turns.state(account)]);
+    const lanes = lanesOf(account);
+    const need = needOf(snapshot, { lanes, waiting, okAt, now }, config);
+    const [first] = lanes;
     const busy = need.waiting || need.inFlight > 0;
     if (first?.kind === 'codex') {
       const since = now - (codexLooked.get(account) ?? Number.NEGATIVE_INFINITY);
       // Local files: the first look is free, and gives the first decision something to go by. The costs of runs that
       // have ended are settled by the next run's reading, or by a person's; they are in no hurry.
-      if (
-        !codexLooked.has(account) ||
-        (busy && since >= first.freshnessMs) ||
-        (need.unsettled && since >= UNSETTLED_LOOK_MS)
-      )
-        await lookAtCodex(first, now, false);
+      const due = (busy && since >= first.freshnessMs) || (need.unsettled && since >= UNSETTLED_LOOK_MS);
+      if (due || !codexLooked.has(account)) await lookAtCodex(first, now, false);
       return busy;
     }
     const asked = first && isDue(need) ? await claude(first) : null;
@@ -97,30 +98,6 @@ export function startProber(parts: ProberParts): Prober {
     const probe = await meters.codexIdle(lane, whole);
     if (probe.kind === 'dark') await turns.note(lane.account, probe, 3 * lane.freshnessMs);
     else await turns.found(lane.account);
-  }
-
-  async function needOf(snapshot: AccountSnapshot, account: string, now: number): Promise<Parameters<typeof isDue>[0]> {
-    const [waiting, source] = await Promise.all([isWaiting(account), turns.state(account)]);
-    const { reservations, closed, pauses, windows, reading, lastEnd } = snapshot;
-    const full = windows.some(
-      ({ scope, usedPercent, resetsAt }) =>
-        scope === null && usedPercent >= config.pressure.exhausted && resetsAt !== null && resetsAt > now,
-    );
-    return {
-      now,
-      waiting,
-      inFlight: runningOf(snapshot),
-      unsettled: reservations.some(({ state }) => state === 'settling' || state === 'estimated'),
-      shut:
-        lanesOf(account).every((lane) => pauseOf({ pauses }, lane.id) !== null) ||
-        full ||
-        (closed !== null && closed.until > now),
-      writtenAt: reading?.writtenAt ?? null,
-      lastEnd,
-      okAt: source.okAt,
-      freshnessMs: lanesOf(account)[0]?.freshnessMs ?? 0,
-      gatherMs: config.timing.probeGatherMs,
-    };
   }
 
   /** A person waits: a login that has to be renewed first is waited for, once. */
