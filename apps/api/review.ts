@@ -9,7 +9,7 @@ export type Reviewed = { ok: true; vendor: string; output: StoredText | null } |
 type Refused = { ok: false; error: ErrorBody };
 
 /** Replaced in a reviewer's task by the reviewed output. Only this exact text, so that other braces mean nothing. */
-export const OUTPUT_TOKEN = '{{review.output}}';
+const OUTPUT_TOKEN = '{{review.output}}';
 
 const NAME_FILES = `leave ${OUTPUT_TOKEN} out of the task, and name files instead`;
 

@@ -37,7 +37,7 @@ export function waitingLooks({
   };
 }
 
-export function waitingOf(admission: Admission, lane: LaneConfig, home: string): Waiting {
+function waitingOf(admission: Admission, lane: LaneConfig, home: string): Waiting {
   if (admission.ok)
     return {
       for: 'slot',

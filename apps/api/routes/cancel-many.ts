@@ -1,12 +1,13 @@
 import { type CancelManyData } from '#contract';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
-import { answered, refuse } from '../answers.js';
-import { refusal, wrong } from '../problems.js';
+import { answered } from '../answers.js';
+import { readBody } from '../read-body.js';
 import type { ApiResources } from '../resources.js';
 import { LIVE, matchedOf, pick, picking } from '../selection.js';
 
 const body = z.strictObject(picking);
+const FORM = '{"ids": […]} or {"select": {"batch"?, "labels"?, "states"?}}, and "dryRun"?';
 /** Requests to Redis in flight at once. */
 const WIDTH = 100;
 
@@ -17,21 +18,10 @@ const WIDTH = 100;
 export function cancelManyRoute(app: FastifyInstance, resources: ApiResources): void {
   const { queue, log, writeLines } = resources;
   app.post('/v1/cancel', async (request) => {
-    const parsed = body.safeParse(request.body ?? {});
-    if (!parsed.success)
-      return refuse(
-        refusal([
-          wrong(
-            '',
-            'the body',
-            request.body,
-            '{"ids": […]} or {"select": {"batch"?, "labels"?, "states"?}}, and "dryRun"?',
-          ),
-        ]),
-      );
-    const found = await pick(parsed.data, resources, LIVE);
+    const call = readBody(body, request.body, FORM);
+    const found = await pick(call, resources, LIVE);
     const data: CancelManyData = { ...matchedOf(found), cancelled: 0, alreadyEnded: 0, asked: [] };
-    if (parsed.data.dryRun) return answered('cmo.cancel/1', data);
+    if (call.dryRun) return answered('cmo.cancel/1', data);
     const ended: string[] = [];
     for (let at = 0; at < found.length; at += WIDTH) {
       const answers = await Promise.all(

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 import { answered, refuse } from '../answers.js';
 import { refusal, wrong, wrongWord } from '../problems.js';
+import { readBody } from '../read-body.js';
 import type { ApiResources } from '../resources.js';
 
 /** Of one line, for a person. */
@@ -32,7 +33,7 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
 
   /** POST /v1/pause {lane: ID | null (all), reason, until?}. */
   app.post('/v1/pause', async ({ body }) => {
-    const { lane, reason, until } = read(
+    const { lane, reason, until } = readBody(
       pauseBody,
       body,
       '{"lane": ID or null, "reason": TEXT, "until"?: a time or a duration}',
@@ -49,7 +50,7 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
 
   /** POST /v1/resume {lane: ID | null}: null takes back every pause, and the drain of this node. */
   app.post('/v1/resume', async ({ body }) => {
-    const { lane } = read(resumeBody, body, '{"lane": ID or null}');
+    const { lane } = readBody(resumeBody, body, '{"lane": ID or null}');
     if (lane === null) {
       for (const pause of (await controls.read()).pauses) await controls.resume(pause.lane);
       await controls.undrain(config.nodeId);
@@ -63,7 +64,7 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
 
   /** POST /v1/drain {reason}: this node starts nothing any more. */
   app.post('/v1/drain', async ({ body }) => {
-    const { reason } = read(drainBody, body, '{"reason": TEXT}');
+    const { reason } = readBody(drainBody, body, '{"reason": TEXT}');
     await controls.drain(config.nodeId, reason);
     log.info({ node: config.nodeId, reason }, 'drained');
     return standing();
@@ -73,7 +74,7 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
    * POST /v1/slots {set: [{of, name, atOnce | null}]}: null takes the configuration's word again. All of them, or none.
    */
   app.post('/v1/slots', async ({ body }) => {
-    const { set } = read(
+    const { set } = readBody(
       slotsBody,
       body,
       '{"set": [{"of": account, lane, node or dark, "name": TEXT, "atOnce": 0..10000 or null}]}',
@@ -88,11 +89,6 @@ export function controlRoutes(app: FastifyInstance, { config, controls, log, now
     log.info({ set }, 'slots set');
     return standing();
   });
-}
-
-function read<T extends z.ZodMiniType>(schema: T, body: unknown, allowed: string): z.infer<T> {
-  const parsed = schema.safeParse(body ?? {});
-  return parsed.success ? parsed.data : refuse(refusal([wrong('', 'the body', body, allowed)]));
 }
 
 function mustBe(field: string, seen: string, allowed: readonly string[]): void {

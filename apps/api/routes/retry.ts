@@ -11,7 +11,7 @@ import { orNull, within } from '#contract/schemas/words';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 import { answered, refuse } from '../answers.js';
-import { refusal, wrong } from '../problems.js';
+import { readBody } from '../read-body.js';
 import type { ApiResources } from '../resources.js';
 import { retryId, retryRequest } from '../retry.js';
 import { ENDED, matchedOf, pick, picking } from '../selection.js';
@@ -23,6 +23,7 @@ const body = z.strictObject({
   at: z.int().check(z.gte(0), z.lte(2 ** 48 - 1)),
   maxWaitMs: orNull(within(NUMBERS.maxWaitMs)),
 });
+const FORM = '{"ids": […]} or {"select": {…}}, with "nonce", "at", "maxWaitMs", and "dryRun"?';
 /** The texts of this many dispatches are held in memory at once. */
 const CHUNK = 100;
 
@@ -33,19 +34,7 @@ const CHUNK = 100;
 export function retryRoute(app: FastifyInstance, resources: ApiResources): void {
   const { records, log } = resources;
   app.post('/v1/retry', async (request) => {
-    const parsed = body.safeParse(request.body ?? {});
-    if (!parsed.success)
-      return refuse(
-        refusal([
-          wrong(
-            '',
-            'the body',
-            request.body,
-            '{"ids": […]} or {"select": {…}}, with "nonce", "at", "maxWaitMs", and "dryRun"?',
-          ),
-        ]),
-      );
-    const call = parsed.data;
+    const call = readBody(body, request.body, FORM);
     const chosen = await pick(
       call,
       resources,
