@@ -2,7 +2,7 @@ import { ERRORS, isEnded, type Envelope } from '#contract';
 
 /** 128 + the signal's number, as shells say it. */
 export const EXIT_INTERRUPTED = 130;
-export const EXIT_WAIT_TIMEOUT = ERRORS.CMO_E_WAIT_TIMEOUT.exit;
+const EXIT_WAIT_TIMEOUT = ERRORS.CMO_E_WAIT_TIMEOUT.exit;
 export const EXIT_BATCH = ERRORS.CMO_E_BATCH.exit;
 
 /**

@@ -26,10 +26,7 @@ export async function lanesOut(
 }
 
 /** Until the window's reset; or, without one, as long as that very closing shuts the account. */
-export function isOn(
-  { until, closing }: WindowEvent,
-  { now, closed }: Pick<AccountSnapshot, 'now' | 'closed'>,
-): boolean {
+function isOn({ until, closing }: WindowEvent, { now, closed }: Pick<AccountSnapshot, 'now' | 'closed'>): boolean {
   if (until !== undefined) return until > now;
   return closed !== null && closed.number === closing && closed.until > now;
 }

@@ -60,7 +60,7 @@ export function nextReset(windows: readonly MeterWindow[], now: number): number 
 }
 
 /** ISO, or null where no instant can be told (also a number from outside that no date can hold). */
-export function isoOf(ms: number | null): string | null {
+function isoOf(ms: number | null): string | null {
   return ms === null || !(Math.abs(ms) <= 8.64e15) ? null : new Date(ms).toISOString();
 }
 

@@ -80,7 +80,7 @@ export interface Transitions {
 }
 
 /** The lane is closed after this many runs in a row whose events the reader did not understand. */
-export const DRIFT_CLOSES_AT = 3;
+const DRIFT_CLOSES_AT = 3;
 
 export function openTransitions(redis: Redis, config: Config): Transitions {
   const k = scriptKeys;

@@ -113,7 +113,7 @@ function parse<T extends z.ZodMiniType>(schema: T, text: string | null): z.infer
   }
 }
 
-export function signalOf(code: number): string | null {
+function signalOf(code: number): string | null {
   if (code <= 128) return null;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? null;
 }

@@ -6,7 +6,7 @@ import { valued } from '../flags/flag.js';
 import { line, word } from '../flags/readers.js';
 
 /** How the answers of a batch are handed over: one envelope a line, or files of a folder. */
-export const FORMATS = ['jsonl', 'dir'] as const;
+const FORMATS = ['jsonl', 'dir'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const FORMAT_FLAGS = {

@@ -17,7 +17,7 @@ import {
 } from '../flags/readers.js';
 
 /** The words of the tool that people come from, and of codex. */
-export const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
+const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
 
 /** What a person can say of one task, to `run`, `submit` and `plan`; most of it in a dispatch file too. */
 export const TASK_FLAGS = {

@@ -92,7 +92,7 @@ const ASK: Record<ServiceKind, (box: ServiceBox, daemonIsService: boolean) => An
 };
 
 /** Null: there is no loginctl to ask. */
-export function lingerOf(box: ServiceBox): boolean | null {
+function lingerOf(box: ServiceBox): boolean | null {
   const { found, exit, out } = box.run(['loginctl', 'show-user', box.user, '--property=Linger']);
   if (!found) return null;
   if (exit === 0) return out.trim() === 'Linger=yes';

@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LimitsData, MetersFile } from '#contract';
 
-export const METERS_FILE = 'meters.json';
+const METERS_FILE = 'meters.json';
 
 const LEAST_MS = 1_000;
 /** Unchanged, it is still written now and then: a reader takes its age for the daemon's. */

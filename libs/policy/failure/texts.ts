@@ -20,7 +20,7 @@ const LIMIT_END = String.raw`(?=\s*(?:$|[.·,;|:(-]|for |until ))`;
 const text = (source: string) => new RegExp(source, 'i');
 
 /** Whole sentences of a spent window, anchored: also what text mode prints on stdout in place of an answer. */
-export const LIMIT_TEXTS: readonly FailureText[] = [
+const LIMIT_TEXTS: readonly FailureText[] = [
   {
     cli: 'claude',
     class: 'usage_limit',
