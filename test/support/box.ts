@@ -110,7 +110,8 @@ export async function openBox(change: Parameters<typeof testConfig>[0] = {}): Pr
     },
     forgetSessions() {
       for (const folder of [join(env.CODEX_HOME, 'sessions'), join(env.CLAUDE_CONFIG_DIR, 'projects')])
-        rmSync(folder, { recursive: true, force: true });
+        // An agent that has just begun may be writing there.
+        rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },
     ended: (id) =>
       waitUntil(
