@@ -14,7 +14,7 @@ import type { StreamSignal } from '#vendors';
 export type EndReason = 'final' | 'refused' | 'foreign-billing' | 'silence' | 'overflow' | 'cancel' | 'deadline';
 
 /** How long a CLI may take to exit after its final event, ms. Both leave within one; the rest are hung. */
-const FINAL_GRACE_MS = 10_000;
+export const FINAL_GRACE_MS = 10_000;
 
 /** The longest a tool may run without a word: claude's own bound on a shell call is 10 min, ms. */
 const TOOL_SILENCE_MS = 11 * 60_000;

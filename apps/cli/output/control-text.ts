@@ -17,6 +17,6 @@ export function controlLines({ pauses, drains, slots }: ControlData, paint: Pain
   ];
 }
 
-function settingText({ of, name, atOnce }: SlotSetting): string {
+export function settingText({ of, name, atOnce }: SlotSetting): string {
   return `${of === 'dark' ? 'each account while its meter is dark' : `${of} ${name}`}: ${atOnce} at once`;
 }

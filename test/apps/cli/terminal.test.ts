@@ -136,5 +136,5 @@ test.skipIf(!hasTerminal)('at a terminal of 80 columns no line of a listing or o
   expect(help).toEqual([]);
   await daemon.close();
   for (const words of ['plan --role judge', 'limits', 'doctor', ''])
-    expect((await columns(words)).filter((line) => line.length > 80 && !/\S{40}|to mend it:/.test(line))).toEqual([]);
+    expect((await columns(words)).filter((line) => line.length > 80 && !/\S{40}|fix:/.test(line))).toEqual([]);
 });
