@@ -78,7 +78,7 @@ export const TASK_FLAGS = {
     '--attempts',
     'N',
     whole(NUMBERS.attempts.min, NUMBERS.attempts.max),
-    'attempts in all, in place of the retry budgets',
+    'attempts on each lane, whatever they fail of, in place of the retry budgets',
   ),
   noFailover: on('--no-failover', 'stay on the first lane; while it is closed, wait or defer'),
   fullAccess: on('--full-access', 'no sandbox at all; must be allowed in the config file'),
