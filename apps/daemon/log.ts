@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino';
 import { boundedFile } from './bounded-file.js';
+import { sayOnce } from './say-once.js';
 
 /**
  * Past this size the log is rotated: two files at most. A night of 250 agents writes about one megabyte.
@@ -22,13 +23,29 @@ const SECRET = [
   'url',
 ];
 
+/** pino's numbers. A fatal line is a process's last: it is never held back. */
+const WARN = 40;
+const FATAL = 60;
+
 /**
  * The daemon's log: JSON lines, mode 0600. Written synchronously: a log that loses its last lines with the process says
- * least when it matters most.
+ * least when it matters most. A warning or an error that repeats is said once and then counted.
  */
-export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
+export function openLog(path: string, { bytes = ROTATE_BYTES, tellAgainMs }: LogBounds = {}): Logger {
+  const once = sayOnce(tellAgainMs);
+  process.on('exit', () => once.flush());
   return pino(
     {
+      hooks: {
+        logMethod(line, method, level) {
+          const [fields, words] = line as unknown[];
+          if (level < WARN || level >= FATAL || !isFields(fields) || typeof words !== 'string') {
+            method.apply(this, line);
+            return;
+          }
+          once.hear(level, words, fields, (told) => method.apply(this, [told, words] as unknown as typeof line));
+        },
+      },
       base: { pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -37,6 +54,12 @@ export function openLog(path: string, bytes: number = ROTATE_BYTES): Logger {
     },
     boundedFile(path, bytes),
   );
+}
+
+export type LogBounds = { bytes?: number; tellAgainMs?: number };
+
+function isFields(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /**

@@ -7,9 +7,6 @@ import type { Resources } from './resources.js';
 /** Tickets opened at once per lane. Running agents are limited by the gate's slots and the node's, not by this. */
 const TICKETS_AT_ONCE = 4;
 
-/** The same error of a queue worker is logged at most this often, ms. */
-const TELL_AGAIN_MS = 60_000;
-
 /** The gated BullMQ worker of one lane on this node. */
 export function laneWorker(
   { redis, config, log }: Pick<Resources, 'redis' | 'config' | 'log'>,
@@ -56,12 +53,7 @@ export function laneWorker(
     },
     gatedBackend(watched),
   );
-  const told = { words: '', at: -Infinity };
-  worker.on('error', ({ message }) => {
-    // Both of its connections say so at each of their tries, twice a second for as long as Redis is away.
-    if (message === told.words && performance.now() - told.at < TELL_AGAIN_MS) return;
-    Object.assign(told, { words: message, at: performance.now() });
-    log.warn({ lane: lane.id, error: message }, 'queue worker');
-  });
+  // Both of its connections say so at each of their tries, twice a second for as long as Redis is away: the log counts.
+  worker.on('error', ({ message }) => log.warn({ lane: lane.id, error: message }, 'queue worker'));
   return worker;
 }

@@ -188,7 +188,7 @@ test('the log has no secrets, whoever logs them', () => {
 
 test('a log that grew large is set aside while it is written, no line torn or lost, and one file before it is kept', () => {
   const path = join(tempFolder('log'), 'daemon.log');
-  const log = openLog(path, 2_000);
+  const log = openLog(path, { bytes: 2_000 });
   for (let n = 0; n < 40; n++) log.info({ n }, 'a line');
   const numbers = (file: string): number[] =>
     readFileSync(file, 'utf8')
@@ -206,7 +206,7 @@ test('a log that grew large is set aside while it is written, no line torn or lo
 test('a log that cannot be written or set aside holds up nobody', () => {
   const path = join(tempFolder('log'), 'daemon.log');
   mkdirSync(join(`${path}.1`, 'in the way'), { recursive: true });
-  const log = openLog(path, 100);
+  const log = openLog(path, { bytes: 100 });
   for (let n = 0; n < 5; n++) log.info({ n }, 'a line');
   expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(6);
 });
