@@ -53,6 +53,10 @@ function send(reply: FastifyReply, error: ErrorBody, status = ERRORS[error.code]
 export function bodyOf(error: unknown): ErrorBody {
   if (error instanceof CmoError) return error.body;
   if (isRedisAway(error)) return errorBody('CMO_E_REDIS', 'Redis cannot be reached now');
+  if (error instanceof Error && error.message.startsWith('BUSY '))
+    return errorBody('CMO_E_REDIS', 'Redis is busy with a script and answers nobody now', {
+      fix: 'wait for its end, or end it with `SCRIPT KILL`; nothing was recorded, and agents that run go on',
+    });
   if (error instanceof Error && /^(NOPERM|NOAUTH|WRONGPASS) /.test(error.message))
     return errorBody('CMO_E_REDIS', 'Redis does not let its user do that', {
       fix: 'give the user the rights that docs/guides/redis.md lists',

@@ -51,6 +51,30 @@ test('a Redis that takes connections and says nothing is told of too', async () 
   expect((await it.send('GET', '/v1/dispatches')).statusCode).toBe(200);
 });
 
+test('a Redis that a script of somebody keeps busy is told of as that, never as a bug of cmo', async () => {
+  const it = await fresh();
+  await it.redis.config('SET', 'busy-reply-threshold', '1');
+  // Made before: a busy Redis lets nobody begin.
+  const [other, killer] = [it.server.client(), it.server.client()];
+  await Promise.all([other.ping(), killer.ping()]);
+  const blocked = other.eval('while true do end', 0).catch(() => 'killed');
+  await waitUntil(async () => (await it.redis.ping().catch(() => 'busy')) === 'busy', { what: 'Redis to be busy' });
+  const replies = await Promise.all([
+    it.send('POST', '/v1/dispatches', { dispatches: [it.request()] }),
+    it.send('GET', '/v1/dispatches'),
+    it.send('GET', '/v1/status'),
+  ]);
+  await killer.script('KILL');
+  expect(await blocked).toBe('killed');
+  for (const reply of replies) {
+    expect(reply.statusCode).toBe(503);
+    expect(reply.json()).toMatchObject({
+      error: { code: 'CMO_E_REDIS', message: 'Redis is busy with a script and answers nobody now' },
+    });
+  }
+  expect((await it.send('GET', '/v1/dispatches')).statusCode).toBe(200);
+});
+
 test('it is alive as long as it answers, and ready while work comes forward; neither question touches Redis', async () => {
   const it = await fresh();
   expect(await it.answer('GET', '/readyz')).toMatchObject({ ok: true, data: { problems: [] } });
