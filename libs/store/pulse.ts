@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
  * Whether Redis answers, found out by asking: a connection that looks fine may lead to a server that was stopped, or to
  * a box that is gone. One question is under way at most, and while Redis is away it waits with everything else.
  *
- *   answers ──connection closed, or no answer for patienceMs──▶ away ──an answer──▶ answers
+ *   answers ──connection closed, no answer for patienceMs, or "busy with a script"──▶ away ──an answer──▶ answers
  *      └──no answer for HALF_OPEN_MS on a connection that looks fine: it is made anew (what is in flight is sent again)
  */
 export interface Pulse {
@@ -17,6 +17,11 @@ export interface Pulse {
 
 const HALF_OPEN_MS = 15_000;
 const STOPPED_MS = 1_000;
+
+/** It says that it does nothing for anybody now. Any other refusal is an answer all the same. */
+function isShut(error: unknown): boolean {
+  return error instanceof Error && /^(BUSY|LOADING|MASTERDOWN) /.test(error.message);
+}
 
 export function takePulse(
   redis: Redis,
@@ -55,7 +60,10 @@ export function takePulse(
         askedAt = null;
         if (!stopped) turn(false);
       },
-      () => (askedAt = null),
+      (error: unknown) => {
+        askedAt = null;
+        if (!stopped && isShut(error)) turn(true);
+      },
     );
   };
   redis.on('close', closed);

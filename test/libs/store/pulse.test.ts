@@ -47,3 +47,21 @@ test('a Redis that was stopped is away although every connection to it looks fin
     signal(server.pid(), 'SIGCONT');
   }
 });
+
+test('a Redis that a script of somebody keeps busy is away for as long, and its connection stays', async () => {
+  server = await startRedis({ args: ['--busy-reply-threshold', '1'] });
+  const redis = server.client();
+  pulse = takePulse(redis, QUICK);
+  await waitUntil(() => pulse.answersMs() > 0);
+  let closed = 0;
+  redis.on('close', () => (closed += 1));
+  // Made before: a busy Redis lets nobody begin.
+  const [other, killer] = [server.client(), server.client()];
+  await Promise.all([other.ping(), killer.ping()]);
+  const blocked = other.eval('while true do end', 0).catch(() => 'killed');
+  await waitUntil(() => pulse.awayMs() !== null, { what: 'it to be seen as busy' });
+  await killer.script('KILL');
+  expect(await blocked).toBe('killed');
+  await waitUntil(() => pulse.awayMs() === null, { what: 'it to answer again' });
+  expect(closed).toBe(0);
+});
