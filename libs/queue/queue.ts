@@ -7,7 +7,7 @@ import {
   openRecords,
   queueName,
   recordFields,
-  packBlob,
+  packSubmitted,
   scriptKeys,
   type BlobKind,
   type BlobPlace,
@@ -86,7 +86,7 @@ export function openQueue({
         const put = async (kind: BlobKind, text: string | null, where: BlobPlace | null): Promise<void> => {
           if (text === null) return;
           // Its place in ARGV, which begins at 1 with the JSON.
-          at[kind] = packed.push(await packBlob(where, id, kind, text)) + 1;
+          at[kind] = packed.push(await packSubmitted(where, id, kind, text)) + 1;
         };
         // What every box may have to read must not lie on this one.
         const where = home === ANY_NODE ? null : place;

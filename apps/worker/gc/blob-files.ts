@@ -4,7 +4,7 @@ import { agedIn, remove, sizeOf, tooMany, type Aged } from './aged.js';
 
 /** A file comes before the record that names it: younger than this, it may be about to get one, ms. */
 const UNCLAIMED_MS = 3_600_000;
-const NAME = /^(d-[0-9A-HJKMNP-TV-Z]{26})\.(?:prompt|schema|result|partial)$/;
+const NAME = /^(d-[0-9A-HJKMNP-TV-Z]{26})\.(?:prompt|schema|result|partial)(?:\.[0-9a-f]{12})?$/;
 
 /**
  * Files of texts: those that nothing names any more, and of ended dispatches those that are kept no longer. Redis keeps

@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { errorBody, ticketId, type DispatchRecord } from '#contract';
 import { openQueue, type NewDispatch } from '#queue';
-import { keys, queueName } from '#store';
+import { keys, openRecords, queueName } from '#store';
 import { auditIndexes } from '../../support/audit.js';
 import { newId, testConfig, testRecord, type RecordChange } from '../../support/records.js';
+import { removeFolder, tempFolder } from '../../support/temp.js';
 import { desk, redis, server, useDesk } from './own-desk.js';
 
 const config = testConfig();
@@ -50,6 +52,18 @@ describe('submit', () => {
     expect(await desk.records.counts()).toMatchObject({ queued: 1 });
     expect(await order()).toEqual([news.record.id]);
     expect(await auditIndexes(redis)).toEqual([]);
+  });
+
+  test('of an id that is known leaves its texts alone also where they are files', async () => {
+    const blobs = { folder: tempFolder('blobs'), node: config.nodeId };
+    const queue = openQueue({ redis, config, blobs });
+    const [long, other] = [randomBytes(300_000).toString('hex'), randomBytes(300_000).toString('hex')];
+    const news = fresh({}, long);
+    await queue.submit([news]);
+    await queue.submit([{ ...news, blobs: { ...news.blobs, prompt: other } }]);
+    expect((await openRecords(redis, blobs).text(news.record.id, 'prompt'))?.text === long).toBe(true);
+    await queue.close();
+    removeFolder(blobs.folder);
   });
 
   test('of an id that has run and ended meanwhile neither starts it again nor forgets its end', async () => {
