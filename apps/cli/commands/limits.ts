@@ -4,8 +4,9 @@ import { factsOfLimits } from '#policy/limits-facts';
 import { readMetersFile } from '../client/meters-file.js';
 import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS } from '../flags/flag.js';
+import { limitsLine } from '../output/limits-line.js';
+import { limitsText } from '../output/limits-text.js';
 import { fitted } from '../output/table.js';
-import { limitsLine, limitsText } from '../output/limits-text.js';
 
 export const limits = command({
   name: 'limits',

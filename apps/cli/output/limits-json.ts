@@ -1,5 +1,5 @@
 import type { LimitsData } from '#contract';
-import { viewsOf } from './limits-text.js';
+import { viewsOf } from './limits-view.js';
 import { windowName } from './window-text.js';
 
 /**

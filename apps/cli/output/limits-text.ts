@@ -1,64 +1,20 @@
-import type { AccountMeter, Band, LaneFacts, LimitsData, MeterWindowStatus, Overage } from '#contract';
+import type { AccountMeter, LimitsData, MeterWindowStatus, Overage } from '#contract';
 import { laneState } from '#policy/bands';
-import { factsOfLimits, LIMITS_STALE_MS, windowsOfMeter } from '#policy/limits-facts';
+import { LIMITS_STALE_MS } from '#policy/limits-facts';
 import { windowWord } from '#policy/window-word';
-import { meterAge } from '#probes/freshness';
-import { paintLane } from './lane-word.js';
+import { OLD_FILE_MS, stateWord, viewsOf, type AccountView } from './limits-view.js';
 import { bandPaint, paintBand, type Paint } from './paint.js';
+import { percentBar, shortNumber } from './percent-text.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
 import { effectiveText, windowName } from './window-text.js';
 
-/** One account as a reader sees it at `now`: everything that the text, the line and the JSON say comes from here. */
-export type AccountView = {
-  meter: AccountMeter;
-  band: Band;
-  /** The facts of the account's first lane: its lanes share the windows. */
-  facts: LaneFacts;
-  age: ReturnType<typeof meterAge>;
-  /** The fullest first: it binds. */
-  windows: MeterWindowStatus[];
-  /** Its numbers can't be trusted, or its source gives none: told before every other. */
-  trouble: boolean;
-};
-
-/** Accounts with a dark meter first, the rest in the order of the configuration. */
-export function viewsOf(data: LimitsData, now: number): AccountView[] {
-  const facts = factsOfLimits(data, now);
-  const views = data.accounts.map((meter): AccountView => {
-    const first = meter.lanes[0]?.id ?? '';
-    const own = (Object.hasOwn(facts, first) ? facts[first] : undefined) ?? { available: false };
-    const age = meterAge({
-      writtenAt: at(meter.reading?.writtenAt),
-      freshnessMs: meter.freshnessMs,
-      lastRunEndedAt: at(meter.lastRunEndedAt),
-      now,
-    });
-    const windows = windowsOfMeter(meter, now).sort(
-      (a, b) => b.effective - a.effective || Number(a.scope !== null) - Number(b.scope !== null),
-    );
-    const trouble = age.state === 'dark' || (age.state === 'stale' && meter.dark !== null) || own.blockedBy === 'auth';
-    return { meter, band: laneState(own, '', data.pressure).state, facts: own, age, windows, trouble };
-  });
-  return [...views.filter(({ trouble }) => trouble), ...views.filter(({ trouble }) => !trouble)];
-}
-
 /** For people. Numbers are the vendor's, with their source and age; what is not known is called so. */
 export function limitsText(data: LimitsData, paint: Paint, now: number, columns: number | null = null): string[] {
   const { tight, critical, exhausted } = data.pressure;
-  const age = now - Date.parse(data.writtenAt);
-  const old =
-    age > OLD_FILE_MS
-      ? [
-          paint.yellow(
-            `what a daemon wrote ${durationText(age)} ago, on ${data.node}${age > LIMITS_STALE_MS ? ': too old to go by, so everything counts as unknown' : ''}; \`cmo limits --refresh\` asks anew`,
-          ),
-          '',
-        ]
-      : [];
   const blocks = viewsOf(data, now).map((view) => accountText(view, data, paint, now, columns));
   return [
-    ...old,
+    ...oldFileLines(data, paint, now),
     ...blocks.flatMap((lines) => [...lines, '']),
     paint.dim(
       `effective = used + promised to what runs; ok below ${tight}%, tight, critical from ${critical}%, exhausted from ${exhausted}%`,
@@ -66,8 +22,14 @@ export function limitsText(data: LimitsData, paint: Paint, now: number, columns:
   ];
 }
 
-/** A running daemon writes at least once a minute. */
-const OLD_FILE_MS = 150_000;
+/** When no daemon has written for a while: how old the numbers are, and whether they still count. */
+function oldFileLines({ writtenAt, node }: LimitsData, paint: Paint, now: number): string[] {
+  const age = now - Date.parse(writtenAt);
+  if (age <= OLD_FILE_MS) return [];
+  const useless = age > LIMITS_STALE_MS ? ': too old to go by, so everything counts as unknown' : '';
+  const text = `what a daemon wrote ${durationText(age)} ago, on ${node}${useless}`;
+  return [paint.yellow(`${text}; \`cmo limits --refresh\` asks anew`), ''];
+}
 
 function accountText(view: AccountView, data: LimitsData, paint: Paint, now: number, columns: number | null): string[] {
   const { meter, windows } = view;
@@ -82,12 +44,6 @@ function accountText(view: AccountView, data: LimitsData, paint: Paint, now: num
     ...moneyLines(meter).map((line) => `  ${line}`),
     ...costLines(meter).map((line) => `  ${paint.dim(line)}`),
   ];
-}
-
-/** The band; `closed` or `paused` where no window is full and something else keeps work out. What it is stands behind. */
-function stateWord({ band, facts }: AccountView, { exhausted }: LimitsData['pressure'], paint: Paint): string {
-  const { blockedBy: by, ...rest } = facts;
-  return paintLane(band, by === 'paused' ? facts : rest, exhausted, paint);
 }
 
 function headWords({ meter, age, facts: { blockedBy } }: AccountView, paint: Paint, now: number): string {
@@ -146,8 +102,8 @@ function windowCells(window: MeterWindowStatus, pressure: LimitsData['pressure']
   return [
     ' ',
     windowName(window),
-    bandPaint(band, paint)(bar(effective)),
-    `${number(usedPercent)}%`,
+    bandPaint(band, paint)(percentBar(effective)),
+    `${shortNumber(usedPercent)}%`,
     effectiveText(window),
     paintBand(band, paint),
     resetsAt === null ? 'reset not known' : `resets ${momentText(resetsAt, now)}`,
@@ -159,7 +115,7 @@ function moneyLines({ reading, lanes }: AccountMeter): string[] {
   if (overage === null || (!overage.enabled && overage.balance === null && overage.inUse !== true)) return [];
   const parts = [
     overage.unlimited ? 'unlimited' : overage.balance,
-    overage.usedPercent === null ? null : `${number(overage.usedPercent)}% used`,
+    overage.usedPercent === null ? null : `${shortNumber(overage.usedPercent)}% used`,
     overage.inUse === true ? 'being spent now' : null,
     overage.enabled ? null : 'switched off',
   ].filter((part) => part !== null);
@@ -175,39 +131,7 @@ function costLines({ costs }: AccountMeter): string[] {
     (name) =>
       `an attempt of ${name} costs ${measured
         .filter(({ lane, tier }) => `${lane} ${tier}` === name)
-        .map(({ window, points, measured: n }) => `${number(points)} of ${windowWord(window)} (mean of ${n})`)
+        .map(({ window, points, measured: n }) => `${shortNumber(points)} of ${windowWord(window)} (mean of ${n})`)
         .join(', ')}`,
   );
-}
-
-/** One line for a shell prompt or a status bar: the binding window of each account, the dark meter first. */
-export function limitsLine(data: LimitsData, paint: Paint, now: number): string {
-  const age = now - Date.parse(data.writtenAt);
-  const parts = viewsOf(data, now).map((view) => {
-    const { meter, band, facts, age: read, windows, trouble } = view;
-    const first = windows.find(({ scope }) => scope === null);
-    const full = windows
-      .filter(({ scope, effective }) => scope !== null && effective >= data.pressure.critical)
-      .map(({ scope, effective }) => `, ${scope ?? ''} ${number(effective)}%`);
-    const opens = band === 'exhausted' ? (facts.nextResetAt ?? null) : (first?.resetsAt ?? null);
-    const ahead = opens === null ? '' : ` ${durationText(Date.parse(opens) - now)}`;
-    if (band === 'unknown' || band === 'missing' || first === undefined)
-      return `${meter.account} ${stateWord(view, data.pressure, paint)}${band === 'exhausted' ? ahead : trouble && meter.dark ? ` (${meter.dark.reason})` : ''}`;
-    const name = windowName(first);
-    return `${meter.account} ${number(first.effective)}% ${name} ${stateWord(view, data.pressure, paint)}${ahead}${full.join('')}${trouble ? ` (${durationText(read.ageMs ?? 0)} old)` : ''}`;
-  });
-  return `${parts.join(' | ')}${age > OLD_FILE_MS ? ` | as of ${durationText(age)} ago` : ''}`;
-}
-
-function bar(percent: number): string {
-  const full = Math.max(0, Math.min(10, Math.round(percent / 10)));
-  return '█'.repeat(full) + '·'.repeat(10 - full);
-}
-
-function number(value: number): string {
-  return String(Number(value.toFixed(1)));
-}
-
-function at(iso: string | null | undefined): number | null {
-  return iso === null || iso === undefined ? null : Date.parse(iso);
 }

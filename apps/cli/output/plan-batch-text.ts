@@ -2,6 +2,7 @@ import { windowWord } from '#policy/window-word';
 import type { BatchPlan } from '../plan/plan-batch.js';
 import type { Picture } from '../plan/picture.js';
 import type { Paint } from './paint.js';
+import { shortNumber } from './percent-text.js';
 import { agesText } from './plan-text.js';
 import { table } from './table.js';
 import { momentText } from './time-text.js';
@@ -30,10 +31,10 @@ export function batchPlanText(
     ...table(
       plan.windows.map(({ account, window, effective, adds, atOnce, limit }) => [
         `  ${account} ${windowWord(window)}`,
-        `${number(effective)}%`,
-        `+ ${number(adds)} points`,
-        atOnce === adds ? '' : `${number(atOnce)} of them at once`,
-        `of ${number(limit)}`,
+        `${shortNumber(effective)}%`,
+        `+ ${shortNumber(adds)} points`,
+        atOnce === adds ? '' : `${shortNumber(atOnce)} of them at once`,
+        `of ${shortNumber(limit)}`,
       ]),
     ),
     ...plan.waits.map(
@@ -45,8 +46,4 @@ export function batchPlanText(
       : `done about ${momentText(plan.end.at, now)} ${paint.dim(`(a first estimate: ${plan.end.why})`)}`,
     agesText(picture, paint),
   ];
-}
-
-function number(value: number): string {
-  return String(Number(value.toFixed(1)));
 }

@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan-one.js';
 import { independenceText } from './envelope-text.js';
 import { paintLane } from './lane-word.js';
 import type { Paint } from './paint.js';
+import { shortNumber } from './percent-text.js';
 import { durationText, momentText } from './time-text.js';
 
 export function planText(
@@ -45,7 +46,7 @@ export function planText(
   if (decision.notes.length > 0) lines.push('notes:', ...decision.notes.map((note) => `  - ${note}`));
   for (const { lane, state, percent, resetsAt, score } of decision.candidates) {
     lines.push(
-      `  ${lane}: ${paintLane(state, decision.facts[lane], config.pressure.exhausted, paint)}${percent === null ? '' : ` ${Number(percent.toFixed(1))}%`}${resetsAt === null ? '' : `, ${state === 'exhausted' ? 'opens' : 'resets'} ${momentText(resetsAt, now)}`}, score ${Number(score.toFixed(1))}`,
+      `  ${lane}: ${paintLane(state, decision.facts[lane], config.pressure.exhausted, paint)}${percent === null ? '' : ` ${shortNumber(percent)}%`}${resetsAt === null ? '' : `, ${state === 'exhausted' ? 'opens' : 'resets'} ${momentText(resetsAt, now)}`}, score ${shortNumber(score)}`,
     );
   }
   lines.push(agesText(picture, paint));

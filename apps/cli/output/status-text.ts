@@ -2,6 +2,7 @@ import { STATES, type LaneStatus, type StatusData, type WindowStatus } from '#co
 import { windowWord } from '#policy/window-word';
 import { controlLines } from './control-text.js';
 import type { Paint } from './paint.js';
+import { percentBar, shortNumber } from './percent-text.js';
 import { table } from './table.js';
 import { durationText, momentText } from './time-text.js';
 import { effectiveText } from './window-text.js';
@@ -43,17 +44,13 @@ function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number 
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
-  const cells = ['        ', windowWord(window.id), bar(window.effective), `${number(window.usedPercent)}%`];
+  const cells = [
+    '        ',
+    windowWord(window.id),
+    percentBar(window.effective),
+    `${shortNumber(window.usedPercent)}%`,
+  ];
   cells.push(effectiveText(window));
   cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
   return cells;
-}
-
-function bar(percent: number): string {
-  const full = Math.max(0, Math.min(10, Math.round(percent / 10)));
-  return '█'.repeat(full) + '·'.repeat(10 - full);
-}
-
-function number(value: number): string {
-  return String(Number(value.toFixed(1)));
 }

@@ -11,6 +11,7 @@ import {
 import { waitingText } from './envelope-text.js';
 import { paintLane } from './lane-word.js';
 import { paintState, type Paint } from './paint.js';
+import { shortNumber } from './percent-text.js';
 import { doneSoFar } from './progress-text.js';
 import { clip } from './table.js';
 import { byTheClock, secondText, durationText, momentText } from './time-text.js';
@@ -93,7 +94,7 @@ function decisionLines({ decision, state }: DispatchRecord, paint: Paint): strin
     lines.push(
       field(
         'candidate',
-        `${one.lane}: ${paintLane(one.state, decision.facts[one.lane], Infinity, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${Number(one.score.toFixed(1))}${why.length > 0 ? ` (${why.join('; ')})` : ''}`,
+        `${one.lane}: ${paintLane(one.state, decision.facts[one.lane], Infinity, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${shortNumber(one.score)}${why.length > 0 ? ` (${why.join('; ')})` : ''}`,
         paint,
       ),
     );

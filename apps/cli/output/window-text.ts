@@ -1,4 +1,5 @@
 import type { MeterWindowStatus } from '#contract';
+import { shortNumber } from './percent-text.js';
 
 /** `5-hour`, `weekly`, `weekly of opus`. */
 export function windowName({ kind, scope, id }: Pick<MeterWindowStatus, 'kind' | 'scope' | 'id'>): string {
@@ -15,10 +16,6 @@ export function effectiveText({ effective, reserved, settling, estimated }: Prom
     [settling, 'settling'],
     [estimated, 'estimated'],
   ] as const;
-  const parts = promised.flatMap(([points, word]) => (points > 0 ? [`${number(points)} ${word}`] : []));
-  return parts.length === 0 ? '' : `effective ${number(effective)}% (${parts.join(', ')})`;
-}
-
-function number(value: number): string {
-  return String(Number(value.toFixed(1)));
+  const parts = promised.flatMap(([points, word]) => (points > 0 ? [`${shortNumber(points)} ${word}`] : []));
+  return parts.length === 0 ? '' : `effective ${shortNumber(effective)}% (${parts.join(', ')})`;
 }

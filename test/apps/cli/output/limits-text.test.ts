@@ -1,87 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AccountMeter, LimitsData, MeterWindowStatus } from '#contract';
-import { limitsJson } from '#cli/output/limits-json';
-import { limitsLine, limitsText } from '#cli/output/limits-text';
+import type { AccountMeter, LimitsData } from '#contract';
+import { limitsLine } from '#cli/output/limits-line';
+import { limitsText } from '#cli/output/limits-text';
 import { paintFor } from '#cli/output/paint';
+import { data, good, HOUR, iso, meter, MINUTE, NOW, window } from './account-meters.js';
 
-const NOW = Date.parse('2026-11-20T03:15:00Z');
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const plain = paintFor(false);
-const iso = (ms: number): string => new Date(NOW + ms).toISOString();
 
 beforeEach(() => void vi.stubEnv('TZ', 'Asia/Kolkata'));
-
-const window = (
-  id: string,
-  usedPercent: number,
-  resetsIn: number | null,
-  more: Partial<MeterWindowStatus> = {},
-): MeterWindowStatus => {
-  const [kind = '', scope = null] = id.split(':');
-  const { reserved = 0, settling = 0, estimated = 0 } = more;
-  return {
-    id,
-    kind: kind as MeterWindowStatus['kind'],
-    scope,
-    usedPercent,
-    reserved,
-    settling,
-    estimated,
-    effective: usedPercent + reserved + settling + estimated,
-    resetsAt: resetsIn === null ? null : iso(resetsIn),
-    ...more,
-  };
-};
-
-function meter(
-  account: 'codex' | 'claude',
-  windows: MeterWindowStatus[],
-  more: Omit<Partial<AccountMeter>, 'reading'> & {
-    age?: number;
-    reading?: Partial<NonNullable<AccountMeter['reading']>> | null;
-  } = {},
-): AccountMeter {
-  const { age = 12_000, reading, ...rest } = more;
-  const source = account === 'codex' ? 'codex session log' : 'claude usage endpoint';
-  return {
-    account,
-    lanes: [
-      {
-        id: account,
-        vendor: account === 'codex' ? 'openai' : 'anthropic',
-        kind: account,
-        command: account,
-        installed: true,
-        endpoint: null,
-        hold: null,
-      },
-    ],
-    windows,
-    inFlight: 0,
-    paused: false,
-    closed: null,
-    reading:
-      reading === null
-        ? null
-        : { source, writtenAt: iso(-age), readAt: iso(-age), plan: null, reached: null, overage: null, ...reading },
-    freshnessMs: account === 'codex' ? 10_000 : 45_000,
-    lastRunEndedAt: null,
-    dark: null,
-    costs: [],
-    ...rest,
-  };
-}
-const data = (...accounts: AccountMeter[]): LimitsData => ({
-  node: 'box-1',
-  writtenAt: iso(-1_000),
-  pressure: { tight: 65, critical: 85, exhausted: 95 },
-  accounts,
-});
-const good = meter('codex', [window('five_hour', 37, 2 * HOUR), window('weekly', 12, 98 * HOUR)], {
-  age: 8_000,
-  reading: { plan: 'pro' },
-});
 
 /** Text and line, as a person and a status bar see them. */
 const shown = (given: LimitsData): string =>
@@ -305,60 +231,11 @@ describe('cmo limits', () => {
 
       codex  unknown  as of 8s ago, from codex session log, plan pro"
     `);
-    expect(limitsLine(ancient, plain, NOW)).toMatchInlineSnapshot(`"codex unknown | as of 2h 00m ago"`);
   });
 
   test('colours repeat the band’s word, they never replace it', () => {
     const colour = paintFor(true);
     const text = limitsText(data(meter('codex', [window('five_hour', 96, HOUR)])), colour, NOW).join('\n');
     expect(text).toContain('exhausted');
-  });
-});
-
-describe('cmo limits --json', () => {
-  test('has the older tool’s names per lane, and all that is known under accounts', () => {
-    const json = limitsJson(
-      data(
-        good,
-        meter('claude', [window('five_hour', 64, HOUR, { reserved: 3 }), window('weekly:opus', 97, HOUR)], {
-          inFlight: 2,
-          dark: { reason: 'throttled', detail: 'later', since: iso(0), nextTryAt: null },
-        }),
-      ),
-      NOW,
-    );
-    expect(json).toMatchObject({
-      schema: 'cmo.limits/1',
-      ok: true,
-      codex: {
-        provider: 'codex',
-        available: true,
-        worstPercent: 37,
-        worstWindow: 'five_hour',
-        nextResetAt: iso(2 * HOUR),
-        hardBlocked: false,
-        plan: 'pro',
-        source: 'codex session log',
-        checkedAt: iso(-8_000),
-        installed: true,
-        inFlightAgents: 0,
-        committedPoints: 0,
-        state: 'ok',
-        meter: 'fresh',
-        ageSeconds: 8,
-      },
-      claude: {
-        worstPercent: 67,
-        reportedPercent: 64,
-        committedPoints: 3,
-        error: 'later',
-        windows: [
-          { key: 'weekly:opus', label: 'weekly of opus', percentUsed: 97, scope: 'opus' },
-          { key: 'five_hour', label: '5-hour', percentUsed: 67, reportedPercent: 64, reserved: 3 },
-        ],
-      },
-      inFlight: { codex: 0, claude: 2 },
-      fleet: false,
-    });
   });
 });
