@@ -2,6 +2,7 @@ import { CmoError, errorBody, STATES, type Matched, type Picked, type State } fr
 import type { Context } from '../command.js';
 import { on, repeated, valued } from '../flags/flag.js';
 import { batchName, labelText, words } from '../flags/readers.js';
+import { dispatchCount } from '../output/count-text.js';
 import { hasRecords, idsOf } from './on-record.js';
 
 /** Flags of commands that act on many. */
@@ -46,7 +47,8 @@ export async function pickedOf(
 /** `12 dispatches: 10 queued, 2 running`. */
 export function matchedText({ matched, states }: Matched): string {
   const parts = STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state] ?? 0} ${state}`]));
-  return `${matched} ${matched === 1 ? 'dispatch' : 'dispatches'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+  const total = dispatchCount(matched);
+  return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
 }
 
 /**

@@ -83,12 +83,15 @@ async function cancelMany(
         );
   if (context.json && error) printJson(context, { schema: 'cmo.cancel/1', ok: false, data: done, error });
   else if (context.json) printData(context, 'cmo.cancel/1', done);
-  else
-    context.output.line(
-      `${done.cancelled} cancelled${done.alreadyEnded > 0 ? `, ${done.alreadyEnded} had ended already` : ''}, of ${matchedText(data)}`,
-    );
+  else context.output.line(cancelledText(done));
   if (error) context.output.note(errorText(error, context.paintNotes, context.now()));
   return error ? ERRORS[error.code].exit : 0;
+}
+
+function cancelledText(data: CancelManyData): string {
+  const parts = [`${data.cancelled} cancelled`];
+  if (data.alreadyEnded > 0) parts.push(`${data.alreadyEnded} had ended already`);
+  return [...parts, `of ${matchedText(data)}`].join(', ');
 }
 
 async function cancelOne(client: DaemonClient, id: string, context: Context): Promise<number> {

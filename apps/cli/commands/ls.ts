@@ -5,12 +5,12 @@ import { command, type Context } from '../command.js';
 import { on, OUTPUT_FLAGS, repeated, valued } from '../flags/flag.js';
 import { labelText, line, past, whole, word, words } from '../flags/readers.js';
 import { censusText } from '../output/census.js';
-import { independenceText } from '../output/envelope-text.js';
+import { independenceText, waitingText } from '../output/envelope-text.js';
 import { printData } from '../output/json.js';
 import { paintState } from '../output/paint.js';
 import { doneSoFar } from '../output/progress-text.js';
 import { clip, table, width } from '../output/table.js';
-import { byTheClock, clockText, durationText, momentText } from '../output/time-text.js';
+import { byTheClock, clockText, durationText } from '../output/time-text.js';
 
 /** Without --limit. */
 const SHOWN = 20;
@@ -173,8 +173,7 @@ function listText(rows: readonly DispatchRow[], { paint, now, output }: Context,
   }
 
   function standing({ waiting, error, attempts, needsLook, progress }: DispatchRow): string {
-    if (waiting)
-      return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now())}`}`;
+    if (waiting) return waitingText(waiting, now());
     if (needsLook) return `needs a look: ${error ?? 'it may have written files'}`;
     if (progress) return [...(attempts > 1 ? [`attempt ${attempts}`] : []), doneSoFar(progress)].join(': ');
     return error ?? (attempts > 1 ? `${attempts} attempts` : '');

@@ -7,6 +7,9 @@ import { durationOrForever } from '../flags/readers.js';
 import { printData } from '../output/json.js';
 import { sixteenRandomBytes } from '../request/random.js';
 
+/** Ids that the hint says whole. */
+const NAMED = 3;
+
 export const retry = command({
   name: 'retry',
   summary: 'run what has ended once more, as new dispatches',
@@ -39,7 +42,7 @@ export const retry = command({
       ...picked,
       nonce,
       at: context.now(),
-      maxWaitMs: values.maxWait === undefined ? null : values.maxWait,
+      maxWaitMs: values.maxWait ?? null,
     };
     const client = new DaemonClient(context.paths);
     const post = async (dryRun: boolean): Promise<RetryData> => {
@@ -62,10 +65,13 @@ export const retry = command({
       for (const { id, retryOf, state } of data.dispatches)
         context.output.line(`${id} ${state}, in place of ${retryOf}`);
     const open = data.dispatches.filter(({ state }) => !isEnded(state)).map(({ id }) => id);
-    if (open.length > 0)
-      context.output.note(
-        `next: cmo wait ${values.batch === undefined ? `${open.slice(0, 3).join(' ')}${open.length > 3 ? ' …' : ''}` : `--batch ${values.batch}`}`,
-      );
+    if (open.length > 0) context.output.note(`next: cmo wait ${waitWords(open, values.batch)}`);
     return 0;
   },
 });
+
+/** What to wait for: the batch, else the first of the ids. */
+function waitWords(ids: readonly string[], batch: string | undefined): string {
+  if (batch !== undefined) return `--batch ${batch}`;
+  return [...ids.slice(0, NAMED), ...(ids.length > NAMED ? ['…'] : [])].join(' ');
+}

@@ -38,10 +38,10 @@ export function failureLines(envelope: Envelope, paint: Paint, now: number): str
   const { error } = envelope;
   const lines = [`${paint.red(byTheClock(error.message, now))} ${paint.dim(`[${error.code}]`)}`];
   for (const detail of error.details ?? []) lines.push(`  ${byTheClock(detail, now)}`);
-  for (const attempt of envelope.attempts)
-    lines.push(
-      `  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}: ${attempt.class ?? attempt.outcome}${attempt.words ? `: ${clip(attempt.words, 160)}` : ''}`,
-    );
+  for (const { attempt, lane, model, class: what, outcome, words } of envelope.attempts) {
+    const said = words ? `: ${clip(words, 160)}` : '';
+    lines.push(`  attempt ${attempt} on ${lane} ${model}: ${what ?? outcome}${said}`);
+  }
   if (envelope.resumeAfter) lines.push(`  a window opens at ${momentText(envelope.resumeAfter, now)}`);
   if (envelope.needsLook) lines.push(`  ${paint.yellow('it may have written files: look before it runs again')}`);
   if (envelope.partial)
@@ -77,5 +77,10 @@ export function independenceText({
 }
 
 export function waitingText(waiting: NonNullable<Envelope['waiting']>, now: number): string {
-  return `waiting-${waiting.for}: ${waiting.why}${waiting.until === null ? '' : `, until ${momentText(waiting.until, now)}`}`;
+  return `waiting-${waiting.for}: ${waiting.why}${untilText(waiting.until, now)}`;
+}
+
+/** `, until 15:00 (in 2h 00m)`, behind a reason to wait; empty when nobody knows until when. */
+export function untilText(until: string | null, now: number): string {
+  return until === null ? '' : `, until ${momentText(until, now)}`;
 }

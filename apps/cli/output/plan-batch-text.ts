@@ -1,6 +1,7 @@
 import { windowWord } from '#policy/window-word';
 import type { BatchPlan } from '../plan/plan-batch.js';
 import type { Picture } from '../plan/picture.js';
+import { dispatchCount } from './count-text.js';
 import type { Paint } from './paint.js';
 import { shortNumber } from './percent-text.js';
 import { agesText } from './plan-text.js';
@@ -15,14 +16,12 @@ export function batchPlanText(
   now: number,
   columns: number | null,
 ): string[] {
-  const degraded = plan.dispatches.filter(({ degradedReview }) => degradedReview).length;
-  const waiting = plan.waits.reduce((sum, { dispatches }) => sum + dispatches, 0);
   return [
-    `${plan.total} ${plan.total === 1 ? 'dispatch' : 'dispatches'}: ${plan.total - waiting} could start now${waiting > 0 ? `, ${paint.yellow(`${waiting} would wait`)}` : ''}${degraded > 0 ? `, ${paint.yellow(`${degraded} reviews degraded`)}` : ''}`,
+    sumsText(plan, paint),
     ...table(
       plan.lanes.map(({ lane, dispatches, atOnce, slots, dark }) => [
         `  ${lane}`,
-        `${dispatches} ${dispatches === 1 ? 'dispatch' : 'dispatches'}`,
+        dispatchCount(dispatches),
         atOnce === dispatches ? '' : `room for ${atOnce} now`,
         `${slots} at a time${dark ? ': its meter is dark, so none of its windows is counted' : ''}`,
       ]),
@@ -37,13 +36,27 @@ export function batchPlanText(
         `of ${shortNumber(limit)}`,
       ]),
     ),
-    ...plan.waits.map(
-      ({ until, dispatches }) =>
-        `  ${dispatches} would wait ${until === null ? 'for a window that states no reset' : `until ${momentText(until, now)}`}`,
-    ),
-    plan.end.at === null
-      ? paint.dim(`the end can't be told: ${plan.end.why}`)
-      : `done about ${momentText(plan.end.at, now)} ${paint.dim(`(a first estimate: ${plan.end.why})`)}`,
+    ...plan.waits.map((wait) => `  ${waitText(wait, now)}`),
+    endText(plan.end, paint, now),
     agesText(picture, paint),
   ];
+}
+
+function sumsText({ total, waits, dispatches }: BatchPlan, paint: Paint): string {
+  const waiting = waits.reduce((sum, wait) => sum + wait.dispatches, 0);
+  const degraded = dispatches.filter(({ degradedReview }) => degradedReview).length;
+  const parts = [`${total - waiting} could start now`];
+  if (waiting > 0) parts.push(paint.yellow(`${waiting} would wait`));
+  if (degraded > 0) parts.push(paint.yellow(`${degraded} reviews degraded`));
+  return `${dispatchCount(total)}: ${parts.join(', ')}`;
+}
+
+function waitText({ until, dispatches }: BatchPlan['waits'][number], now: number): string {
+  const how = until === null ? 'for a window that states no reset' : `until ${momentText(until, now)}`;
+  return `${dispatches} would wait ${how}`;
+}
+
+function endText({ at, why }: BatchPlan['end'], paint: Paint, now: number): string {
+  if (at === null) return paint.dim(`the end can't be told: ${why}`);
+  return `done about ${momentText(at, now)} ${paint.dim(`(a first estimate: ${why})`)}`;
 }

@@ -1,8 +1,9 @@
-import type { Config } from '#contract';
+import type { Candidate, Chosen, Config, Deferral } from '#contract';
 import { deferral } from '#policy/deferral';
+import type { Room } from '#policy/room';
 import type { Picture } from '../plan/picture.js';
 import type { Plan } from '../plan/plan-one.js';
-import { independenceText } from './envelope-text.js';
+import { independenceText, untilText } from './envelope-text.js';
 import { paintLane } from './lane-word.js';
 import type { Paint } from './paint.js';
 import { shortNumber } from './percent-text.js';
@@ -15,42 +16,50 @@ export function planText(
   paint: Paint,
   now: number,
 ): string[] {
-  const lines: string[] = [];
-  if (decision.ok) {
-    const { lane, model, effort, tier, weight, fallback } = decision;
-    lines.push(
-      `${paint.bold(`${lane} ${model}`)}${effort === null ? '' : ` effort=${effort}`} (tier ${tier}, weight ${weight})`,
-    );
-    if (decision.independence !== null)
-      lines.push(
-        `review: ${decision.degradedReview ? paint.yellow(independenceText({ independence: decision.independence, degradedReview: true }) ?? '') : decision.independence}`,
-      );
-    if (room !== null && !room.free)
-      lines.push(
-        `${paint.yellow(`would wait (waiting-${room.for})`)}: ${room.why}${room.until === null ? '' : `, until ${momentText(room.until, now)}`}`,
-      );
-    const other = config.lanes.find(({ id }) => id === fallback);
-    if (other) lines.push(`else: ${other.id} ${other.models[tier].model}`);
-  } else {
-    lines.push(
-      `${paint.red('DEFER')} (tier ${decision.tier}, weight ${decision.weight}): ${decision.reasonCode}${decision.detail ? `, ${decision.detail}` : ''}`,
-    );
-    lines.push(
-      decision.resumeAfter === null
-        ? 'when a lane opens is not known'
-        : `resume after ${momentText(decision.resumeAfter, now)}`,
-      `${paint.dim('fix:')} ${deferral(decision).fix}`,
-    );
+  const { reason, notes, candidates, facts } = decision;
+  const full = config.pressure.exhausted;
+  return [
+    ...(decision.ok ? chosenLines(decision, room, config, paint, now) : deferredLines(decision, paint, now)),
+    `why: ${reason}`,
+    ...(notes.length > 0 ? ['notes:', ...notes.map((note) => `  - ${note}`)] : []),
+    ...candidates.map((one) => {
+      const state = paintLane(one.state, facts[one.lane], full, paint);
+      return `  ${one.lane}: ${state}${standingText(one, now)}, score ${shortNumber(one.score)}`;
+    }),
+    agesText(picture, paint),
+  ];
+}
+
+function chosenLines(chosen: Chosen, room: Room | null, config: Config, paint: Paint, now: number): string[] {
+  const { lane, model, effort, tier, weight, fallback, independence, degradedReview } = chosen;
+  const how = effort === null ? '' : ` effort=${effort}`;
+  const lines = [`${paint.bold(`${lane} ${model}`)}${how} (tier ${tier}, weight ${weight})`];
+  if (independence !== null) {
+    const label = independenceText({ independence, degradedReview }) ?? '';
+    lines.push(`review: ${degradedReview ? paint.yellow(label) : label}`);
   }
-  lines.push(`why: ${decision.reason}`);
-  if (decision.notes.length > 0) lines.push('notes:', ...decision.notes.map((note) => `  - ${note}`));
-  for (const { lane, state, percent, resetsAt, score } of decision.candidates) {
-    lines.push(
-      `  ${lane}: ${paintLane(state, decision.facts[lane], config.pressure.exhausted, paint)}${percent === null ? '' : ` ${shortNumber(percent)}%`}${resetsAt === null ? '' : `, ${state === 'exhausted' ? 'opens' : 'resets'} ${momentText(resetsAt, now)}`}, score ${shortNumber(score)}`,
-    );
-  }
-  lines.push(agesText(picture, paint));
+  if (room !== null && !room.free)
+    lines.push(`${paint.yellow(`would wait (waiting-${room.for})`)}: ${room.why}${untilText(room.until, now)}`);
+  const other = config.lanes.find(({ id }) => id === fallback);
+  if (other) lines.push(`else: ${other.id} ${other.models[tier].model}`);
   return lines;
+}
+
+function deferredLines(deferred: Deferral, paint: Paint, now: number): string[] {
+  const { tier, weight, reasonCode, detail, resumeAfter } = deferred;
+  const why = detail ? `${reasonCode}, ${detail}` : reasonCode;
+  return [
+    `${paint.red('DEFER')} (tier ${tier}, weight ${weight}): ${why}`,
+    resumeAfter === null ? 'when a lane opens is not known' : `resume after ${momentText(resumeAfter, now)}`,
+    `${paint.dim('fix:')} ${deferral(deferred).fix}`,
+  ];
+}
+
+/** ` 64%, resets 15:00 (in 2h 00m)`; what is not known is left out. */
+function standingText({ state, percent, resetsAt }: Candidate, now: number): string {
+  const used = percent === null ? '' : ` ${shortNumber(percent)}%`;
+  const verb = state === 'exhausted' ? 'opens' : 'resets';
+  return resetsAt === null ? used : `${used}, ${verb} ${momentText(resetsAt, now)}`;
 }
 
 /** How old what was decided on is: a plan from stale numbers is a guess, and says so. */

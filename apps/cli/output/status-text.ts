@@ -8,16 +8,32 @@ import { durationText, momentText } from './time-text.js';
 import { effectiveText } from './window-text.js';
 
 export function statusText(status: StatusData, paint: Paint, now: number, columns: number | null = null): string[] {
-  const { redis, counts } = status;
-  const states = STATES.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`);
   return [
-    `daemon   ${paint.green('up')} for ${durationText(now - Date.parse(status.startedAt))}, pid ${status.pid}${status.service ? ', run by the service' : ''}, node ${status.node}, version ${status.version}`,
-    `redis    ${redis.private ? 'private' : 'yours'}: ${redis.address}${redis.version === null ? '' : `, ${redis.version}`}${redis.pid === null ? '' : `, pid ${redis.pid}`}`,
-    ...redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
-    `work     ${status.running} running here${states.length === 0 ? '; nothing on record' : `; on record: ${states.join(', ')}`}`,
+    `daemon   ${daemonText(status, paint, now)}`,
+    `redis    ${redisText(status.redis)}`,
+    ...status.redis.warnings.map((warning) => `         ${paint.yellow(warning)}`),
+    `work     ${workText(status)}`,
     ...controlLines(status.control, paint, now),
     ...status.lanes.flatMap((lane) => laneLines(lane, paint, now, columns)),
   ];
+}
+
+function daemonText({ startedAt, pid, service, node, version }: StatusData, paint: Paint, now: number): string {
+  const parts = [`${paint.green('up')} for ${durationText(now - Date.parse(startedAt))}`, `pid ${pid}`];
+  if (service) parts.push('run by the service');
+  return [...parts, `node ${node}`, `version ${version}`].join(', ');
+}
+
+function redisText(redis: StatusData['redis']): string {
+  const parts = [`${redis.private ? 'private' : 'yours'}: ${redis.address}`];
+  if (redis.version !== null) parts.push(redis.version);
+  if (redis.pid !== null) parts.push(`pid ${redis.pid}`);
+  return parts.join(', ');
+}
+
+function workText({ running, counts }: StatusData): string {
+  const states = STATES.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`);
+  return `${running} running here; ${states.length === 0 ? 'nothing on record' : `on record: ${states.join(', ')}`}`;
 }
 
 /**
@@ -44,13 +60,12 @@ function laneLines(lane: LaneStatus, paint: Paint, now: number, columns: number 
 }
 
 function windowCells(window: WindowStatus, now: number): string[] {
-  const cells = [
+  return [
     '        ',
     windowWord(window.id),
     percentBar(window.effective),
     `${shortNumber(window.usedPercent)}%`,
+    effectiveText(window),
+    window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`,
   ];
-  cells.push(effectiveText(window));
-  cells.push(window.resetsAt === null ? 'reset not stated' : `resets ${momentText(window.resetsAt, now)}`);
-  return cells;
 }

@@ -2,13 +2,16 @@ import {
   isEnded,
   shownProgress,
   type AttemptReceipt,
+  type Candidate,
   type DiffStat,
   type DispatchRecord,
+  type LaneFacts,
   type PastAttempt,
   type Progress,
   type ShowData,
 } from '#contract';
-import { waitingText } from './envelope-text.js';
+import { counted } from './count-text.js';
+import { laneText, waitingText } from './envelope-text.js';
 import { paintLane } from './lane-word.js';
 import { paintState, type Paint } from './paint.js';
 import { shortNumber } from './percent-text.js';
@@ -50,8 +53,9 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   if (request.hasSchema) asked.push('schema');
   if (request.attempts !== undefined) asked.push(`at most ${request.attempts} attempts`);
   if (request.failover === false) asked.push('no failover');
+  const cancelling = record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : '';
   const lines = [
-    `${paint.bold(record.id)}  ${paintState(record.state, paint)}${record.cancelAsked && !isEnded(record.state) ? ' (cancel asked)' : ''}`,
+    `${paint.bold(record.id)}  ${paintState(record.state, paint)}${cancelling}`,
     field('asked', asked.join(', '), paint),
     field('in', `${request.cwd} (project ${record.project})`, paint),
     field('submitted', momentText(iso(record.submittedAt), now), paint),
@@ -68,38 +72,31 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
 
 function decisionLines({ decision, state }: DispatchRecord, paint: Paint): string[] {
   const lines = [field('decision', decision.reason, paint)];
-  if (decision.ok)
-    lines.push(
-      field(
-        '',
-        `${decision.lane} ${decision.model}${decision.effort === null ? '' : ` effort=${decision.effort}`}, weight ${decision.weight}`,
-        paint,
-      ),
-    );
-  // What waits was not deferred: it was only without a lane when it was decided last.
-  else
-    lines.push(field('', `${state === 'deferred' ? 'deferred' : 'no lane was open'}: ${decision.reasonCode}`, paint));
-  if (decision.independence !== null)
-    lines.push(
-      field(
-        'review',
-        `${decision.independence}${decision.ok && decision.degradedReview ? ' (degraded: the reviewer shares the maker’s blind spots)' : ''}`,
-        paint,
-      ),
-    );
-  for (const note of decision.notes) lines.push(field('note', note, paint));
-  for (const one of decision.candidates) {
-    // Its first word for itself is what stands in front of it already.
-    const why = one.why.filter((word) => !word.startsWith(`${one.lane} ${one.state} (`));
-    lines.push(
-      field(
-        'candidate',
-        `${one.lane}: ${paintLane(one.state, decision.facts[one.lane], Infinity, paint)}${one.percent === null ? '' : ` ${one.percent}%`}, score ${shortNumber(one.score)}${why.length > 0 ? ` (${why.join('; ')})` : ''}`,
-        paint,
-      ),
-    );
+  if (decision.ok) {
+    lines.push(field('', `${laneText({ ...decision, tier: null })}, weight ${decision.weight}`, paint));
+  } else {
+    // What waits was not deferred: it was only without a lane when it was decided last.
+    const what = state === 'deferred' ? 'deferred' : 'no lane was open';
+    lines.push(field('', `${what}: ${decision.reasonCode}`, paint));
   }
+  if (decision.independence !== null) {
+    const degraded = decision.ok && decision.degradedReview;
+    const caveat = degraded ? ' (degraded: the reviewer shares the maker’s blind spots)' : '';
+    lines.push(field('review', `${decision.independence}${caveat}`, paint));
+  }
+  for (const note of decision.notes) lines.push(field('note', note, paint));
+  for (const one of decision.candidates)
+    lines.push(field('candidate', candidateText(one, decision.facts[one.lane], paint), paint));
   return lines;
+}
+
+function candidateText(candidate: Candidate, facts: LaneFacts | undefined, paint: Paint): string {
+  const { lane, state, percent, score } = candidate;
+  // Its first word for itself is what stands in front of it already.
+  const why = candidate.why.filter((word) => !word.startsWith(`${lane} ${state} (`));
+  const used = percent === null ? '' : ` ${percent}%`;
+  const because = why.length > 0 ? ` (${why.join('; ')})` : '';
+  return `${lane}: ${paintLane(state, facts, Infinity, paint)}${used}, score ${shortNumber(score)}${because}`;
 }
 
 function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined, paint: Paint, now: number): string[] {
@@ -107,8 +104,9 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
     attempt.outcome === 'ok'
       ? paint.green('ok')
       : paint.red(attempt.class === null ? attempt.outcome : `${attempt.outcome}: ${attempt.class}`);
-  const head = `${secondText(attempt.startedAt, now)}  attempt ${attempt.attempt} on ${attempt.lane} ${attempt.model}${attempt.effort === null ? '' : ` effort=${attempt.effort}`}, node ${attempt.node}`;
-  const lines = [`${head}: ${how} after ${durationText(attempt.endedAt - attempt.startedAt)}`];
+  const what = `attempt ${attempt.attempt} on ${laneText({ ...attempt, tier: null })}, node ${attempt.node}`;
+  const took = durationText(attempt.endedAt - attempt.startedAt);
+  const lines = [`${secondText(attempt.startedAt, now)}  ${what}: ${how} after ${took}`];
   if (attempt.words) lines.push(field('said', clip(attempt.words, 300), paint));
   if (attempt.resetsAt) lines.push(field('resets', momentText(attempt.resetsAt, now), paint));
   if (attempt.exitCode !== null || attempt.signal !== null)
@@ -127,18 +125,19 @@ function attemptLines(attempt: PastAttempt, receipt: AttemptReceipt | undefined,
 
 function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: Paint, now: number): string[] {
   const lines: string[] = [];
-  if (record.state === 'running' && record.startedAt !== null)
-    lines.push(
-      `${secondText(record.startedAt, now)}  attempt ${record.attempt} runs on ${record.lane ?? '?'}, node ${record.node ?? '?'}, for ${durationText(now - record.startedAt)}`,
-    );
+  if (record.state === 'running' && record.startedAt !== null) {
+    const where = `${record.lane ?? '?'}, node ${record.node ?? '?'}`;
+    const so = `attempt ${record.attempt} runs on ${where}, for ${durationText(now - record.startedAt)}`;
+    lines.push(`${secondText(record.startedAt, now)}  ${so}`);
+  }
   if (record.progress) lines.push(...progressLines(record.progress, paint, now));
   if (record.state === 'retrying' && record.notBefore !== null)
     lines.push(`next attempt not before ${momentText(iso(record.notBefore), now)}`);
   if (waiting) lines.push(waitingText(waiting, now));
-  if (record.endedAt !== null)
-    lines.push(
-      `${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${durationText(record.endedAt - record.submittedAt)}`,
-    );
+  if (record.endedAt !== null) {
+    const took = durationText(record.endedAt - record.submittedAt);
+    lines.push(`${secondText(record.endedAt, now)}  ${paintState(record.state, paint)} after ${took}`);
+  }
   if (record.error)
     lines.push(
       field('error', `${byTheClock(record.error.message, now)} [${record.error.code}]`, paint),
@@ -152,7 +151,8 @@ function standing(record: DispatchRecord, waiting: ShowData['waiting'], paint: P
 
 /** `3 files +12 −4, 1 untracked`, from the commit that stood there at the start. */
 function diffText({ files, insertions, deletions, untracked }: DiffStat): string {
-  return `${files} ${files === 1 ? 'file' : 'files'} +${insertions} −${deletions}${untracked > 0 ? `, ${untracked} untracked` : ''}`;
+  const more = untracked > 0 ? `, ${untracked} untracked` : '';
+  return `${counted(files, 'file')} +${insertions} −${deletions}${more}`;
 }
 
 function progressLines(progress: Progress, paint: Paint, now: number): string[] {
