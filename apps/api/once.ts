@@ -5,34 +5,50 @@ import type { Records } from '#store';
 import { refuse } from './answers.js';
 
 /**
- * What makes a task another task. Not: who sends it from which
- * shell, how long it may wait, and under which names it is kept.
+ * Of every member of a request, whether it makes the task another task. `beside`: who sends it from which shell, how long
+ * it may wait, and under which names it is kept. A member that is new to a request does not compile until it is here.
+ * Keys are kept for days, so the order of those of the task must not change: their digest would.
  */
-const TASK: readonly (keyof DispatchRequest)[] = [
-  'prompt',
-  'schema',
-  'cwd',
-  'node',
-  'role',
-  'complexity',
-  'length',
-  'contextTokens',
-  'write',
-  'readOnly',
-  'independentOf',
-  'reviewOf',
-  'strictIndependence',
-  'pin',
-  'model',
-  'timeoutMs',
-  'attempts',
-  'failover',
-  'fullAccess',
-  'retryWrites',
-];
+const MEMBERS: Readonly<Record<keyof DispatchRequest, 'task' | 'beside'>> = {
+  prompt: 'task',
+  schema: 'task',
+  cwd: 'task',
+  node: 'task',
+  role: 'task',
+  complexity: 'task',
+  length: 'task',
+  contextTokens: 'task',
+  write: 'task',
+  readOnly: 'task',
+  independentOf: 'task',
+  reviewOf: 'task',
+  strictIndependence: 'task',
+  pin: 'task',
+  model: 'task',
+  timeoutMs: 'task',
+  attempts: 'task',
+  failover: 'task',
+  fullAccess: 'task',
+  retryWrites: 'task',
+  id: 'beside',
+  env: 'beside',
+  exclusive: 'beside',
+  class: 'beside',
+  maxWaitMs: 'beside',
+  once: 'beside',
+  notBefore: 'beside',
+  ttlMs: 'beside',
+  deadline: 'beside',
+  batch: 'beside',
+  labels: 'beside',
+  parent: 'beside',
+};
 
 export function taskDigest(request: DispatchRequest, of = 1): string {
-  const said = TASK.map((field) => [field, request[field] ?? null]);
+  const values = new Map<string, unknown>(Object.entries(request));
+  const said = Object.entries(MEMBERS).flatMap(([member, group]) =>
+    group === 'task' ? [[member, values.get(member) ?? null]] : [],
+  );
   return createHash('sha256')
     .update(JSON.stringify([of, said]))
     .digest('hex');

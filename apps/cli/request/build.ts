@@ -79,40 +79,37 @@ export async function buildRequest(
 export function outlineOf(told: Told, door: Door, config: Config, context: Context): Outline {
   const { values } = told;
   const cwd = values.node === undefined || values.cwd !== undefined ? resolve(context.cwd, values.cwd ?? '.') : '';
-  const outline: Outline = {
+  const sandbox = sandboxed(told);
+  const outline = present<Outline>({
     cwd,
-    ...pick(
-      values,
-      'role',
-      'complexity',
-      'length',
-      'contextTokens',
-      'write',
-      'readOnly',
-      'independentOf',
-      'reviewOf',
-      'strictIndependence',
-      'pin',
-      'model',
-      'attempts',
-      'fullAccess',
-      'retryWrites',
-      'exclusive',
-      'once',
-      'notBefore',
-      'deadline',
-      'node',
-    ),
-    ...sandboxed(told),
-    ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
-    ...(values.ttl !== undefined && { ttlMs: values.ttl }),
-    ...(values.noFailover && { failover: false }),
+    node: values.node,
+    role: values.role,
+    complexity: values.complexity,
+    length: values.length,
+    contextTokens: values.contextTokens,
+    write: sandbox.write ?? values.write,
+    readOnly: sandbox.readOnly ?? values.readOnly,
+    fullAccess: sandbox.fullAccess ?? values.fullAccess,
+    independentOf: values.independentOf,
+    reviewOf: values.reviewOf,
+    strictIndependence: values.strictIndependence,
+    pin: values.pin,
+    model: values.model,
+    timeoutMs: values.timeout,
+    attempts: values.attempts,
+    failover: values.noFailover ? false : undefined,
+    retryWrites: values.retryWrites,
+    exclusive: values.exclusive,
     class: values.class ?? door.class,
     maxWaitMs: values.maxWait === undefined ? door.maxWaitMs : values.maxWait,
-    ...(values.label && { labels: Object.fromEntries(values.label.map(({ name, value }) => [name, value ?? ''])) }),
-    ...batchOf(values.batchName ?? door.batch),
-    ...(context.env['CMO_ATTEMPT'] && { parent: context.env['CMO_ATTEMPT'] }),
-  };
+    once: values.once,
+    notBefore: values.notBefore,
+    ttlMs: values.ttl,
+    deadline: values.deadline,
+    batch: values.batchName ?? door.batch,
+    labels: values.label && Object.fromEntries(values.label.map(({ name, value }) => [name, value ?? ''])),
+    parent: context.env['CMO_ATTEMPT'] || undefined,
+  });
   refuseProblems(door.command, told, checkRequest({ ...outline, id: '', prompt: '-', env: {} }, policyConfig(config)));
   if (outline.node === undefined) checkFolder(cwd, labelOf(told, 'cwd'));
   if (outline.fullAccess && !config.allowFullAccess) {
@@ -154,10 +151,6 @@ function sandboxed({ values, where }: Told): Partial<Outline> {
     case 'workspace-write':
       return accessOf(role === undefined ? {} : { role }) === 'write' && !values.readOnly ? {} : { write: true };
   }
-}
-
-function batchOf(batch: string | undefined): { batch?: string } {
-  return batch === undefined ? {} : { batch };
 }
 
 function checkFolder(cwd: string, label: string): void {
@@ -208,9 +201,8 @@ function labelOf({ where }: Told, field: string): string {
   return where.get(member) ?? flags.get(member)?.name ?? field;
 }
 
-/** The named members that are there. */
-function pick<T extends object, K extends keyof T>(values: T, ...keys: K[]): { [P in K]?: Exclude<T[P], undefined> } {
-  return Object.fromEntries(keys.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]]))) as {
-    [P in K]?: Exclude<T[P], undefined>;
-  };
+/** Every member has to be named, and is left out where nothing was said: none can be forgotten here. */
+function present<T extends object>(members: { [K in keyof T]-?: Said<T, K> }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
+type Said<T, K extends keyof T> = T[K] | (object extends Pick<T, K> ? undefined : never);

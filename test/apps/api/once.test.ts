@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, DispatchRequest, SubmitData } from '#contract';
+import { requestSchema } from '#contract/schemas/request';
+import { taskDigest } from '#api/once';
 import { openApi, type TestApi } from './api.js';
 
 let it: TestApi;
@@ -104,4 +106,74 @@ test('times become moments of the record, and a start in the future is told as w
   expect(envelope.waiting).toMatchObject({ for: 'time' });
   const early = await it.submit({ notBefore: '2020-01-01T00:00:00Z' });
   expect((await it.records.read(early.dispatchId))?.notBefore).toBeNull();
+});
+
+/** Two values of every member that a request can have. */
+const MEMBERS: {
+  [K in keyof Required<DispatchRequest>]: [Required<DispatchRequest>[K], Required<DispatchRequest>[K]];
+} = {
+  id: ['d-01JE0000000000000000000001', 'd-01JE0000000000000000000002'],
+  prompt: ['the task', 'another task'],
+  cwd: ['/a', '/b'],
+  env: [{}, { PATH: '/bin' }],
+  role: ['implement', 'judge'],
+  complexity: [1, 2],
+  length: ['s', 'm'],
+  contextTokens: [0, 1],
+  schema: [{}, { type: 'object' }],
+  write: [true, false],
+  readOnly: [true, false],
+  independentOf: ['openai', 'anthropic'],
+  reviewOf: ['d-01JE0000000000000000000003', 'd-01JE0000000000000000000004'],
+  strictIndependence: [true, false],
+  pin: ['codex', 'claude'],
+  model: ['a', 'b'],
+  timeoutMs: [60_000, 90_000],
+  attempts: [1, 2],
+  failover: [true, false],
+  fullAccess: [true, false],
+  retryWrites: [true, false],
+  exclusive: [true, false],
+  class: ['normal', 'interactive'],
+  maxWaitMs: [0, null],
+  once: ['a', 'b'],
+  notBefore: ['15m', '30m'],
+  ttlMs: [60_000, 90_000],
+  deadline: ['1h', '2h'],
+  node: ['any', 'any'],
+  batch: ['night', 'day'],
+  labels: [{ a: 'b' }, { a: 'c' }],
+  parent: ['d-01JE0000000000000000000005.1', 'd-01JE0000000000000000000005.2'],
+};
+/** Members that leave the task what it is. */
+const BESIDE = [
+  'batch',
+  'class',
+  'deadline',
+  'env',
+  'exclusive',
+  'id',
+  'labels',
+  'maxWaitMs',
+  'notBefore',
+  'once',
+  'parent',
+  'ttlMs',
+];
+
+test('of every member of a request it is settled whether another value makes another task', () => {
+  expect(Object.keys(MEMBERS).sort()).toEqual(Object.keys(requestSchema.shape).sort());
+  const bare: DispatchRequest = { id: '', prompt: '', cwd: '', env: {} };
+  const counts = Object.entries(MEMBERS).flatMap(([member, [a, b]]) => {
+    const digests = [bare, { ...bare, [member]: a }, { ...bare, [member]: b }].map((request) => taskDigest(request));
+    return new Set(digests).size > 1 ? [member] : [];
+  });
+  const names = Object.keys(MEMBERS);
+  expect(counts).toEqual(names.filter((member) => !BESIDE.includes(member)));
+});
+
+test('a key that was kept before an update still stands for its task', () => {
+  const request: DispatchRequest = { id: 'x', prompt: 'the task', cwd: '/a', env: {}, role: 'judge', attempts: 2 };
+  expect(taskDigest(request)).toBe('0a1fdc16c7e679bf26a3a0b5aeeb75aaf6d817d8f8e294ee2e43c6c3fa51a0ff');
+  expect(taskDigest(request, 3)).toBe('6af7edf942f5ebf61ffe1fef2d851efc80179696c01a31ea7de3166977cf755f');
 });
