@@ -29,19 +29,25 @@ import type { Resources } from './resources.js';
 import { beganBefore, takeUpAfter } from './take-up.js';
 import { pastFailures, taskOfRecord } from './task-of.js';
 
+export type AttemptToConclude = {
+  record: DispatchRecord;
+  /** Where the attempt ran. */
+  lane: LaneConfig;
+  attempt: AttemptFacts;
+  end: RunEnd;
+  /** The lanes as they are now. */
+  facts: LanesFacts;
+  /** Lanes that the dispatch left for an event which is still on. */
+  out: string[];
+};
+
 /**
  * What follows an attempt that is over: the policy's step, turned into the record's next state. Pure but for its
- * arguments: `facts` are the lanes as they are now, this attempt's own lane closed already where the step closes it.
+ * arguments. Where the step closes the attempt's own lane, it is closed already in what is decided next.
  */
 export function conclude(
   { config, clock, random }: Pick<Resources, 'config' | 'clock' | 'random'>,
-  record: DispatchRecord,
-  lane: LaneConfig,
-  attempt: AttemptFacts,
-  ended: RunEnd,
-  facts: LanesFacts,
-  /** Lanes that the dispatch left for an event which is still on. */
-  out: string[] = [],
+  { record, lane, attempt, end: ended, facts, out }: AttemptToConclude,
 ): Conclusion {
   const now = clock();
   const usage = ownUsage(
@@ -187,7 +193,7 @@ function nextOf(step: NextStep, { record, lane, end, takeUp, again, elsewhere, c
     }
     case 'switch':
       return rerouted(
-        placement(record, elsewhere, attempt, config, now, 'rerouted', takeUp),
+        placement({ record, decision: elsewhere, event: 'rerouted', takeUp, config, now }),
         record,
         leavingFor(step, lane, end),
       );
@@ -196,7 +202,7 @@ function nextOf(step: NextStep, { record, lane, end, takeUp, again, elsewhere, c
       // the only one.
       if (!again.ok && (record.request.failover ?? true))
         return rerouted(
-          placement(record, again, attempt, config, now, 'waits', takeUp),
+          placement({ record, decision: again, event: 'waits', takeUp, config, now }),
           record,
           leavingFor(step, lane, end),
         );

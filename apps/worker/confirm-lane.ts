@@ -42,7 +42,7 @@ export async function confirmLane(
   const decision = decide(task, facts, policy);
   if (decision.ok && decision.lane === lane.id) return { kind: 'run', decision, changed: true };
   const why = confirmation.kind === 'again' ? confirmation.why : 'no lane was chosen yet';
-  const next = placement(record, decision, record.attempt + 1, config, clock(), 'rerouted');
+  const next = placement({ record, decision, event: 'rerouted', config, now: clock() });
   const code = confirmation.kind === 'again' ? confirmation.code : 'deferred';
   return { kind: 'move', next: rerouted(next, record, { from: lane.id, why: code, event: null }), why };
 }

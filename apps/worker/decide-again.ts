@@ -72,7 +72,7 @@ export function deciderFor(resources: Resources, lane: LaneConfig, refusal: Refu
     const moves = decision.ok && decision.lane !== lane.id;
     const waits = record.waitUntil === null || record.waitUntil > clock();
     if (!moves && (decision.ok || waits) && laneById(config, record.lane)) return null;
-    const next = placement(record, decision, record.attempt + 1, config, clock(), 'rerouted');
+    const next = placement({ record, decision, event: 'rerouted', config, now: clock() });
     return rerouted(next, record, {
       from: lane.id,
       why: refusal.reason === 'paused' ? 'paused' : (refusal.window ?? refusal.reason),

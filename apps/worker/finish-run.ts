@@ -85,7 +85,7 @@ export async function finishRun(
   };
   const attempt = { plan, adopted: run.adopted, fenced: record !== null && !runsHere(record, run.attempt, r.node) };
   const conclusion = record
-    ? conclude(r, record, lane, attempt, end, await factsFor(r, record), await lanesOut(r, record))
+    ? conclude(r, { record, lane, attempt, end, facts: await factsFor(r, record), out: await lanesOut(r, record) })
     : concludeOrphan(attempt, end);
   await deliver(r, record, folder, plan.account, await keepConclusion(folder, conclusion));
 }

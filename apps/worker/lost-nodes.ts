@@ -50,7 +50,8 @@ async function loseRun(resources: Resources, id: string, node: string): Promise<
   const attempt: AttemptFacts = { plan: planOf(record, lane, node), adopted: false, fenced: false };
   const path = (await environmentHere(resources, record))['PATH'] ?? '';
   const facts = await gate.facts(config.lanes, installedLanes(resources, path));
-  const conclusion = conclude(resources, record, lane, attempt, end, facts, await lanesOut(resources, record));
+  const out = await lanesOut(resources, record);
+  const conclusion = conclude(resources, { record, lane, attempt, end, facts, out });
   // The line first: after a crash in between it is written again, and readers drop the repeat.
   await appendReceipt(folders.receipts, conclusion.receipt);
   const answer = await transitions.deliver({

@@ -7,21 +7,23 @@ import { leaving } from './left-lanes.js';
 import { laneById } from './resources.js';
 import { takeUpOn } from './take-up.js';
 
+export type Placing = {
+  record: DispatchRecord;
+  decision: Decision;
+  /** What its history calls it when it is queued again. */
+  event: string;
+  /** How it would begin where it was; absent: as its record says. */
+  takeUp?: TakeUp | null;
+  config: Config;
+  /** ms. */
+  now: number;
+};
+
 /**
- * Where a decision puts a dispatch (pure): on its lane; or, deferred, in the line where its window opens first; or,
- * when it may wait no longer or no lane has a CLI, at its end.
- * @param attempt the number the dispatch gets when it is queued again
- * @param takeUp how it would begin where it was
+ * Where a decision puts a dispatch (pure): on its lane, as its next attempt; or, deferred, in the line where its window
+ * opens first; or, when it may wait no longer or no lane has a CLI, at its end.
  */
-export function placement(
-  record: DispatchRecord,
-  decision: Decision,
-  attempt: number,
-  config: Config,
-  now: number,
-  event: string,
-  takeUp: TakeUp | null = record.takeUp,
-): Next {
+export function placement({ record, decision, event, takeUp = record.takeUp, config, now }: Placing): Next {
   const laneId = decision.ok ? decision.lane : waitingLane(decision, policyConfig(config));
   const lane = laneById(config, laneId);
   const mayWait = decision.ok || record.waitUntil === null || record.waitUntil > now;
@@ -30,7 +32,7 @@ export function placement(
       state: 'queued',
       event,
       change: {
-        attempt,
+        attempt: record.attempt + 1,
         lane: lane.id,
         account: lane.account,
         tier: decision.tier,
