@@ -2,20 +2,23 @@
 // `node scripts/folders.mjs --write` rewrites it; the suite checks that it is up to date.
 
 const WAY = [
-  ['apps/cli', 'reads the words, asks the daemon, prints'],
-  ['apps/daemon', 'one process for one box: private Redis, api and worker, and how they start, hand over and leave'],
+  ['apps/cli', 'parses the command line, asks the daemon, prints'],
+  ['apps/daemon', 'api and worker of a box in one process, beside a private Redis: how they start, hand over and stop'],
   ['apps/api', 'HTTP on a unix socket: takes tasks, answers questions'],
-  ['libs/contract', 'the words and types of everything that flows, and every error code'],
-  ['libs/config', 'the configuration file, the environment and the folders: read, checked, each value with its origin'],
-  ['libs/policy', 'weight, tier, lane, next step, failure classes, reset times: data in, data with reasons out'],
-  ['libs/store', 'records and blobs in Redis, and every Redis name'],
-  ['libs/queue', 'submit, start, deliver, move, cancel: the scripts that change a record, and the start tickets'],
-  ['libs/gate', 'reservations over the windows of an account; the only thing that admits'],
-  ['apps/worker', 'fetches through the gate, starts runs, tends them, adopts them, repairs what a crash left'],
+  ['libs/contract', 'the types of all data that passes between folders, and every error code'],
+  [
+    'libs/config',
+    'reads and checks the configuration file, the environment and the paths; knows where each value came from',
+  ],
+  ['libs/policy', 'pure decisions with reasons: weight, tier, lane, next step, failure class, reset times'],
+  ['libs/store', 'records and blobs in Redis, and every Redis key name'],
+  ['libs/queue', 'the scripts that change a record (submit, start, deliver, move, cancel), and the start tickets'],
+  ['libs/gate', 'reservations over the windows of an account; nothing else admits'],
+  ['apps/worker', 'fetches tickets through the gate; starts, tends and adopts runs; repairs what a crash left'],
   ['libs/runner', 'run folders, claims, supervisors, process identities, marks'],
-  ['libs/vendors', 'one folder a CLI: argv, environment, stream reader; and answers that must fit a schema'],
-  ['libs/probes', "what is really left: codex's session files, claude's usage answer"],
-  ['libs/receipts', 'the lines that say what was run'],
+  ['libs/vendors', 'one folder per CLI: argv, environment, stream reader; and checks answers against a schema'],
+  ['libs/probes', "works out what is really left, from codex's session files and claude's usage answers"],
+  ['libs/receipts', 'the JSON lines that record what was run'],
 ];
 
 const START = '<!-- folders: written by node scripts/folders.mjs --write -->\n';
