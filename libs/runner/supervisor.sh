@@ -1,16 +1,16 @@
-# Owns the CLI of one attempt; outlives the worker. Run as
+# Owns the CLI of one attempt, and outlives the worker. Run as
 #   sh -c TEXT cmo-supervisor FOLDER ATTEMPT SECONDS GRACE UMASK TOOLS CWD COMMAND  LAUNCHER… COMMAND ARGUMENT…
-# SECONDS: wall clock of the CLI. GRACE: TERM to KILL, in tenths of a second. UMASK: the CLI's. TOOLS: PATH of this
-# script. LAUNCHER: the programs that prepare the CLI's process
-# (supervisor-kind.ts): death signal, signals reset, own session.
+# SECONDS: wall clock of the CLI. GRACE: TERM to KILL, in tenths of a second. UMASK: for the CLI. TOOLS: PATH for this
+# script. LAUNCHER: the programs that prepare the CLI's process (supervisor-kind.ts): death signal, signals reset, own
+# session.
 #
 #   (started) --claim linked--> claimed --run.json--> running [--timed-out--> ending] --exit.json--> exited
 #
-# Processes: this shell; its clock (a subshell and a sleep) in the same group; the CLI, which leads a group and a
-# session of its own: a signal to that group never meets this shell, and whether something is left of it is a question
-# to a built-in. Built-ins wherever possible, since every other command costs a millisecond or two. Names begin with
-# `_`: a variable of the CLI's environment that had the name of one of ours would be changed on its way through. Text
-# from outside is never put into JSON here; the reader puts reasons into words.
+# Processes: this shell; its clock (a subshell and a sleep) in the same group; the CLI, which leads a group and session
+# of its own, so that a signal to that group never reaches this shell and a built-in can tell whether any of it is left.
+# Built-ins wherever possible, because every other command costs a millisecond or two. Variable names begin with `_`, or
+# a variable of the same name in the CLI's environment would change. Text from outside is never put into JSON here; the
+# reader of the exit record words the reasons.
 
 _dir=$1 _id=$2 _seconds=$3 _grace=$4 _umask=$5 _tools=$6 _cwd=$7 _command=$8
 shift 8
@@ -18,8 +18,8 @@ _path_set=${PATH+yes} _path=${PATH-}
 PATH=$_tools
 umask 077
 
-# Sets _parent, _group and _ticks (start, clock ticks since boot) of process $1; fails when there is none. A process may
-# have brackets, blanks and line ends in its name, so fields are counted behind the last bracket of all lines.
+# Sets _parent, _group and _ticks (start, in clock ticks since boot) of process $1; fails if there is none. A process's
+# name may contain brackets, blanks and line ends, so the fields are counted after the last bracket of all lines.
 read_stat() {
   _stat='' _parent='' _group='' _ticks=null
   { while read -r _line; do _stat="$_stat $_line"; done <"/proc/$1/stat"; } || return
@@ -27,19 +27,19 @@ read_stat() {
   _parent=${2-} _group=${3-} _ticks=${20:-null}
 }
 
-# The CLI's pid and group are ours while it is our child, and after it has left while the group has members: no pid is
-# given out again while a group bears it. A process of that pid with another parent is a stranger.
+# The CLI's pid and group are ours while it is our child and, after it has exited, while the group has members: the
+# kernel reuses no pid that a group still has. A process with that pid and another parent is a stranger.
 group_is_there() {
   { ! read_stat "$_cli" || [ "$_parent" = $$ ]; } && kill -s 0 -- "-$_cli"
 }
 
-# Sets _tree to the living processes of the CLI's group or session and those that carry its mark, in whatever session
-# (whole entries only), each once: a second TERM means "at once" to many programs. A group of zombies is still there for
-# `kill`, and process 1 of a container may never reap, so the state counts.
+# Sets _tree to the living processes of the CLI's group or session, and those that carry its whole mark in any session.
+# Each is listed once, because many programs take a second TERM as "exit at once". It looks at the state because `kill`
+# also finds a group of zombies, and process 1 of a container may never reap them.
 find_tree() {
   _tree='' _files=''
   group_is_there && _files=$(grep -lsE "\) [^ZX] [0-9]+ ($_cli [0-9]+|[0-9]+ $_cli) " /proc/[0-9]*/stat)
-  # Before its setsid it leads no group, and before its program is loaded it has no mark.
+  # The CLI leads no group before its setsid, and carries no mark before its program is loaded.
   [ "$_parent" = $$ ] && _files="/proc/$_cli/stat $_files"
   for _file in $_files $(grep -lszxF "CMO_ATTEMPT=$_id" /proc/[0-9]*/environ); do
     _file=${_file#/proc/}
@@ -48,7 +48,8 @@ find_tree() {
   [ -n "$_tree" ]
 }
 
-# TERM, grace, KILL until nothing is seen; bounded, for what is stuck in the kernel.
+# Sends TERM, waits for the grace, then sends KILL until nothing is left; bounded, because a process may be stuck in the
+# kernel.
 end_tree() {
   find_tree && kill -s TERM $_tree
   _turn=0
@@ -62,7 +63,7 @@ end_tree() {
   done
 }
 
-# A clock whose shell was killed touches nothing.
+# Ends the CLI at its deadline. If its shell was killed, the clock does nothing.
 run_clock() {
   sleep "$_seconds" || exit
   read_stat self
@@ -71,8 +72,8 @@ run_clock() {
   end_tree
 }
 
-# $1 exit code as a shell says it, $2 whether the deadline ended it, $3 why nothing was started, or null. A disk that is
-# full for a moment must not cost the record.
+# Writes the exit record. $1 the exit code as a shell reports it, $2 whether the deadline ended the CLI, $3 why nothing
+# was started, or null. Retries, so that a briefly full disk does not cost the record.
 write_exit() {
   _turn=0
   until printf '{"code":%s,"timedOut":%s,"spawnError":%s}\n' "$1" "$2" "$3" >"$_dir/exit.tmp"; do
@@ -86,7 +87,7 @@ write_exit() {
 
 read -r _boot </proc/sys/kernel/random/boot_id
 read_stat $$
-# It signals its group at the end: that must not be the caller's.
+# This shell signals its own group at the end, so that must not be the caller's group.
 [ "$_group" = $$ ] || exit 98
 _own=$_ticks
 printf '{"pid":%s,"ticks":%s,"bootId":"%s"}\n' $$ "$_own" "$_boot" >"$_dir/claim.$$" || exit 96
@@ -108,18 +109,18 @@ read_stat "$_cli"
 _cli_ticks=$_ticks
 run_clock &
 _clock=$!
-# Only now, so that neither of the two starts with signals ignored. This shell leaves when its CLI has left, not before:
-# a shutdown that signals everybody still gets its exit record.
+# Ignore signals only now, or the CLI and the clock would start with them ignored. This shell exits only after its CLI,
+# so that even a shutdown that signals everybody leaves an exit record.
 trap '' HUP INT QUIT TERM
 
 printf '{"pid":%s,"ticks":%s,"bootId":"%s","cliPid":%s,"cliTicks":%s}\n' $$ "$_own" "$_boot" "$_cli" "$_cli_ticks" >"$_dir/run.tmp"
 mv -f "$_dir/run.tmp" "$_dir/run.json"
-# After the start and not before: a CLI needs far longer to do anything than the disk needs for this. A claim that a
-# power cut takes back would be a second start.
+# A claim that a power cut undoes would allow a second start. Syncing after the start is enough, because a CLI needs far
+# longer to do anything than the disk needs for this.
 sync "$_dir/claim" "$_dir/run.json" "$_dir"
 rm -f "$_dir/claim.$$"
 
-# Signals are ignored, so nothing but the CLI's exit ends this. An open pipe that a stray holds doesn't matter.
+# Signals are ignored, so only the CLI's exit ends this wait, even if a stray process still holds an open pipe.
 wait "$_cli"
 _code=$?
 if [ -e "$_dir/timed-out" ]; then
@@ -139,6 +140,6 @@ case $_code in
 esac
 write_exit "$_code" "$_timed_out" "$_why"
 
-# Strays of its group. Those in sessions of their own are ended by whoever delivers.
+# End what is left of the CLI's group. The tender that delivers ends strays in other sessions.
 group_is_there && end_tree
 exit 0

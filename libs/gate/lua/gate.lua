@@ -1,4 +1,4 @@
--- Included in front of every script that touches an account's gate.
+-- Prepended to every script that touches an account's gate.
 --
 -- KEYS[1..6] of such a script: meter, reservations, leases, sums, closed, flags.
 -- Amounts are whole thousandths of a percentage point; times are milliseconds of Redis' own clock.
@@ -8,13 +8,12 @@
 --   st: token      between fetch and bind; its lapse drops it (nothing was spent)
 --       bound      an attempt runs; its lapse turns it into settling (something was spent)
 --       settling   ended at `at`; its points stay until a reading written after `at`, or the window's reset
---       estimated  settling past its ceiling: still counts, shown apart
--- `sums` is a cache of them: inflight, lane:<lane>, w:<window>. recount.lua proves or mends it.
--- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal; one canary goes first when
--- `til` is past. `holder` is its reservation: who isn't named there is no canary, whatever he was when he was admitted.
--- `flags`: { refused = 1 somebody was refused since the last wake,
--- ended = when a run of ours ended last, closings, asserted,
---   history = which history of writes this data belongs to (`history()`), historyAt = since when }
+--       estimated  settling past its ceiling: still counts, but is shown separately
+-- `sums` caches their totals: inflight, lane:<lane>, w:<window>. recount.lua checks and corrects it.
+-- `closed`: { til, reason, n, at, canary = 1, holder, stated, number } after a refusal. Once `til` has passed, one
+-- canary goes first. `holder` names its reservation; only that one is the canary, whoever was admitted as one before.
+-- `flags`: { refused = 1 when a worker was refused since the last wake, ended = when a run of ours last ended,
+--   closings, asserted, history = the history of writes that this data is from (`history()`), historyAt = since when }
 
 local function clock()
   local t = redis.call('TIME')
@@ -22,8 +21,8 @@ local function clock()
 end
 local now = clock()
 
--- Another one begins with each start of a server, and with each replica that takes over: either may know less than was
--- acknowledged. Half a microsecond; nil where it isn't told.
+-- Redis' replication id. It changes when a server starts and when a replica takes over, and either may know less than
+-- was acknowledged. Costs half a microsecond; nil if the server does not tell it.
 local function history() return string.match(redis.call('INFO', 'replication') or '', 'master_replid:(%x+)') end
 
 local G = { meter = KEYS[1], res = KEYS[2], lease = KEYS[3], sum = KEYS[4], closed = KEYS[5], flags = KEYS[6] }
@@ -34,8 +33,8 @@ local function load(id)
   return nil
 end
 
--- Whole and not negative: HINCRBY fails at a fraction in the
--- middle of a script, and what was written before stays written.
+-- Makes costs whole and not negative. On a fraction HINCRBY would fail in the middle of the script, and Redis does not
+-- undo what the script wrote before.
 local function whole(cost)
   local out = {}
   for w, c in pairs(cost) do out[w] = math.max(math.ceil(c), 0) end
@@ -58,7 +57,7 @@ local function charge(r, sign)
   end
 end
 
--- Wakes the refused. Without `always` only when somebody was refused since the last wake: releases are frequent.
+-- Wakes refused workers. Without `always`, only if one was refused since the last wake, because releases are frequent.
 local function wake(channel, account, always)
   if always or redis.call('HGET', G.flags, 'refused') == '1' then
     redis.call('HSET', G.flags, 'refused', '0')
@@ -66,8 +65,8 @@ local function wake(channel, account, always)
   end
 end
 
--- The window event that a closed account stands for: (account, reason, its reset), or the closing's number where nobody
--- stated one. A dispatch that left for it is not offered the lane again while it is on.
+-- The window event of a closed account: (account, reason, reset), or the closing's number if no reset was stated. A
+-- dispatch that left a lane because of an event is not offered that lane again while the event lasts.
 local function closing_event(account)
   local c = redis.call('HMGET', G.closed, 'til', 'reason', 'stated', 'number')
   if not c[1] then return nil end
@@ -77,7 +76,7 @@ end
 
 local function is_canary(id) return redis.call('HGET', G.closed, 'holder') == id end
 
--- Whoever removes or ends a reservation gives the canary's place back, else the account stays shut behind a ghost.
+-- Every removal or end of a reservation must also free the canary's place, or the account stays shut behind a ghost.
 local function leave_canary(id)
   if is_canary(id) then redis.call('HDEL', G.closed, 'holder') end
 end
@@ -100,8 +99,8 @@ local function settle(id, r, ceiling)
   leave_canary(id)
 end
 
--- Takes the points of the windows in `of` off an ended reservation. Without points left in a window that the meter
--- knows it is gone: what it holds of windows that nobody reports would else stay for ever.
+-- Takes the points of the windows in `of` off an ended reservation. The reservation is dropped once it has no points
+-- left in a window that the meter knows; points in windows that nobody reports would otherwise stay for ever.
 local function take_off(id, r, of, windows)
   local left = false
   for w, c in pairs(r.cost) do
@@ -115,7 +114,7 @@ local function take_off(id, r, of, windows)
   if left then save(id, r) else drop(id, r) end
 end
 
--- Lapsed leases, at most 200 a call. Returns whether a place or points became free.
+-- Handles lapsed leases, at most 200 per call. Returns whether a slot or points became free.
 local function sweep(ceiling)
   local lapsed = redis.call('ZRANGEBYSCORE', G.lease, '-inf', now, 'LIMIT', 0, 200)
   local freed = false
@@ -138,9 +137,9 @@ local function sweep(ceiling)
   return freed
 end
 
--- A window whose reset has passed counts as unused, and what ended before that reset belongs to the old one. Runs in
--- flight, and those that ended after the reset but before anybody
--- noticed it, keep their points: the new window is charged.
+-- Treats a window whose reset has passed as unused. Runs that ended before the reset belonged to the old window and
+-- lose their points. Runs in flight, and runs that ended after the reset but before this call saw it, keep theirs,
+-- because they draw on the new window.
 local function roll()
   local rolled = nil
   local windows = {}
@@ -169,8 +168,8 @@ local function roll()
   return windows, rolled ~= nil
 end
 
--- What time alone has changed. Wants `a.ceiling`, `a.channel`, `a.account`; whoever was refused hears of the room it
--- made. Returns the windows.
+-- Applies what the passing of time has changed, and wakes refused workers if that made room. Needs `a.ceiling`,
+-- `a.channel` and `a.account`. Returns the windows.
 local function catch_up(a)
   local freed = sweep(a.ceiling)
   local windows, rolled = roll()

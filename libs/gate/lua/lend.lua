@@ -1,7 +1,8 @@
--- lend: while an agent only waits for one that it sent itself, its slot is another's; its points stay spoken for.
--- Taking it back asks nobody: the agent is at work already, so for a while there may be one more than there are slots,
--- and then nobody is admitted. KEYS 1-6 the gate's. ARGV[1] JSON { account,
--- channel, lent, id? | node? (all of this node's) }. Reply: how many changed.
+-- lend: while an agent only waits for a dispatch that it submitted itself, others may use its slot; its points stay
+-- reserved. Taking the slot back needs no admission, because the agent is already working. So for a while there may be
+-- one agent more than slots, and nobody is admitted until there is room again.
+-- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, lent, id? | node? (all of this node's) }.
+-- Reply: how many changed.
 local a = cjson.decode(ARGV[1])
 local changed = 0
 

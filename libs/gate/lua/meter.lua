@@ -1,14 +1,14 @@
--- meter: a reading of the account's windows. Ends what settled before it was written, and wakes.
+-- meter: stores a reading of the account's windows, drops what ended before it was written, and wakes the refused.
 -- KEYS 1-6 the gate's.
 -- ARGV[1] JSON { account, channel, windows = { id -> { used, resetsAt?, kind,
 -- scope? } }, at, readAt, source, plan?, reached?, overage?, partial, ceiling }
---   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their last value, and what settles in them.
---   reached { flag, resetsAt? }: the vendor's word that the account is closed. overage: JSON for readers only.
--- Reply: 1 taken, 0 older than what is known (it changes nothing).
+--   at: when the vendor wrote it, in Redis' time. partial: windows not named keep their value and what settles in them.
+--   reached { flag, resetsAt? }: the vendor says that the account is closed. overage: JSON, only for readers.
+-- Reply: 1 taken, 0 ignored, because it is older than the last reading.
 local a = cjson.decode(ARGV[1])
 local windows = catch_up(a)
 local known = tonumber(redis.call('HGET', G.meter, 'at') or '0')
--- Nothing is written in the future: a clock that runs ahead would else shut out every reading until it is reached.
+-- A time in the future, from a clock that runs ahead, would shut out every other reading until that time comes.
 local at = math.min(a.at, now)
 if at < known then return 0 end
 
@@ -21,7 +21,7 @@ elseif not a.partial then
   redis.call('HDEL', G.meter, 'plan')
 end
 
--- What stands beside the percents is as old as they are: a reading without it takes the last one's away.
+-- These fields are as old as the percents beside them, so a reading without them removes the earlier ones.
 for _, name in ipairs({ 'reached', 'overage' }) do
   if a[name] then
     redis.call('HSET', G.meter, name, cjson.encode(a[name]))
@@ -30,7 +30,7 @@ for _, name in ipairs({ 'reached', 'overage' }) do
   end
 end
 
--- Strictly after its end: a run's own last reading was sent before its last answer was billed.
+-- Only readings written strictly after a run's end count: its own last one was sent before its last answer was billed.
 local all = redis.call('HGETALL', G.res)
 for i = 1, #all, 2 do
   local r = cjson.decode(all[i + 1])

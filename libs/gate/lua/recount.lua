@@ -1,6 +1,6 @@
--- recount: proves the sums against the raw reservations, mends them, and says by how much they were off.
+-- recount: checks the sums against the raw reservations, corrects them, and replies by how much they were off.
 -- KEYS 1-6 the gate's. ARGV[1] JSON { account, channel, ceiling }.
--- Reply JSON { field -> difference } (empty: they were right).
+-- Reply JSON { field -> difference }, empty if they were right.
 local a = cjson.decode(ARGV[1])
 catch_up(a)
 local right = {}
@@ -13,7 +13,7 @@ for i = 1, #all, 2 do
     plus('lane:' .. r.lane, 1)
   end
   for w, c in pairs(r.cost) do plus('w:' .. w, c) end
-  -- A reservation without a lease would never end: give it the ceiling.
+  -- Without a lease a reservation would never end, so it gets the ceiling.
   if r.st ~= 'estimated' and not redis.call('ZSCORE', G.lease, all[i]) then redis.call('ZADD', G.lease, now + a.ceiling, all[i]) end
 end
 local off = {}

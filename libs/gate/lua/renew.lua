@@ -1,5 +1,5 @@
--- renew: the heartbeat of a running attempt. A missing reservation is made again, without admission, but only while
--- the record says that this attempt runs here: a renewal that overtakes its delivery must not revive a settled one.
+-- renew: the heartbeat of a running attempt. It makes a missing reservation again, without admission, but only while
+-- the record says that this attempt runs here: a renewal that arrives after the delivery must not revive a settled one.
 -- KEYS 1-6 the gate's, 7 the record.
 -- ARGV[1] JSON { id (attempt), attempt, node, lane, class, project, cost, ttl, ceiling }
 -- Reply: 'renewed' | 'made' | 'not-running'.

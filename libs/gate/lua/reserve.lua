@@ -1,10 +1,11 @@
--- reserve: the only place that admits. One atomic step: sweep, then yes or no with the reason.
--- KEYS 1-6 the gate's, 7 the queue's waiting counts, 8 what persons have said (libs/gate/control.ts).
+-- reserve: the only script that admits. In one atomic step it sweeps, then answers yes, or no with the reason.
+-- KEYS 1-6 the gate's, 7 the queue's waiting counts, 8 the manual controls (libs/gate/control.ts).
 -- ARGV[1] JSON { id, lane, node, project, class?, costs = { tier -> vector }, cost? (a vector: a known ticket),
 --   limit, slots, laneSlots?, darkSlots, darkAfter, holdSlots, holdPoints, ttl, ceiling, grace, account, channel, dry? }
--- Reply JSON: { ok = true, cost, canary } or { ok = false, reason,
--- window?, til?, bare, event? = { event, until? | closing? } }.
---   window: whose room is short; for `closed`, `paused` and `drained` the reason that was given. til: when asking again can help.
+-- Reply JSON: { ok = true, cost, canary }
+--   or { ok = false, reason, window?, til?, bare, event? = { event, until? | closing? } }.
+--   window: the window without room; for `closed`, `paused` and `drained` the stated reason.
+--   til: when asking again can help.
 --   bare: nothing of this account is reserved or settling (estimated points aside), so only the reset can help.
 local a = cjson.decode(ARGV[1])
 
@@ -21,10 +22,10 @@ if held and in_flight(held) and not a.dry then
   return cjson.encode({ ok = true, cost = held.cost, canary = held.canary or false })
 end
 
--- A Redis that was restarted, and a replica that took over, may know less than was acknowledged: live nodes assert
--- their runs first. Where one node has this Redis to itself, its word that it has done so (`asserted`) ends the grace
--- at once. LASTSAVE is the server's start until something is saved,
--- and costs nothing; the uptime is asked only when it is recent.
+-- A restarted Redis, or a replica that took over, may know less than was acknowledged. Nothing is admitted during the
+-- grace, so that live nodes can assert their runs first. A node that has this Redis to itself ends the grace at once by
+-- setting `asserted`. LASTSAVE costs nothing and is the time of the server's start until something is saved; only if it
+-- is recent does the script ask for the uptime.
 if a.grace > 0 then
   local saved = redis.call('LASTSAVE')
   local flags = redis.call('HMGET', G.flags, 'asserted', 'history', 'historyAt')
@@ -45,7 +46,7 @@ if a.grace > 0 then
 end
 
 local said = redis.call('HMGET', KEYS[8], 'pause:*', 'pause:' .. a.lane, 'drain:' .. (a.node or ''), 'slots:account:' .. a.account, 'slots:lane:' .. a.lane, 'slots:dark:')
--- Of two pauses the one that ends last binds; without an end is later than any time.
+-- Of two pauses the one that ends later binds; a pause without an end is later than any other.
 local pause = nil
 for i = 1, 2 do
   local p = said[i] and cjson.decode(said[i])
@@ -57,7 +58,7 @@ a.slots = tonumber(said[4]) or a.slots
 a.laneSlots = tonumber(said[5]) or a.laneSlots
 a.darkSlots = tonumber(said[6]) or a.darkSlots
 
--- The dearest vector among the tiers that wait in this queue: bind may lower it, never raise it.
+-- Reserve the dearest cost among the tiers that wait in this queue. Binding may lower it, never raise it.
 local cost = a.cost
 local interactive = a.class == 'interactive'
 if not cost then
@@ -94,7 +95,7 @@ if closed[1] then
   end
 end
 
--- The vendor's own word that it is closed, whatever its percents say.
+-- The vendor itself says that the account is closed, whatever the percents say.
 local reached = redis.call('HGET', G.meter, 'reached')
 if reached then
   local r = cjson.decode(reached)
@@ -103,7 +104,7 @@ if reached then
   end
 end
 
--- A batch of one slot must still move: the hold-back never takes the last slot.
+-- The hold-back never takes the last slot: a batch must move even on an account of one slot.
 local hold = interactive and 0 or math.min(a.holdSlots, math.max(a.slots - 1, 0))
 local flying = sum('inflight')
 if flying >= a.slots - hold then
@@ -113,20 +114,20 @@ if flying >= a.slots - hold then
 end
 if a.laneSlots and sum('lane:' .. a.lane) >= a.laneSlots then return refuse('lane-slots') end
 
--- Dark: no reading at all, or an old one although runs of ours ended since.
+-- Dark: there is no reading, or an old one although runs of ours have ended since.
 local at = tonumber(redis.call('HGET', G.meter, 'at') or '0')
 local ended = tonumber(redis.call('HGET', G.flags, 'ended') or '0')
 local dark = at == 0 or next(windows) == nil or (now - at > a.darkAfter and ended > at)
 if dark and flying >= a.darkSlots then return refuse('dark') end
 
--- In flight and settling have a lease, estimated have none.
+-- Reservations in flight or settling have a lease; estimated ones have none.
 local bare = redis.call('ZCARD', G.lease) == 0
 local points = interactive and 0 or a.holdPoints
--- Of several windows without room the one that opens last binds; not known when (nil) is later than any time.
+-- Of several windows without room the one that opens last binds; an unknown reset (nil) is later than any time.
 local short = nil
 for id, w in pairs(windows) do
   local c = cost[id] or 0
-  -- A window of some models binds only a cost that names it.
+  -- A window scoped to some models applies only to a cost that names it.
   if c > 0 or not w.scope then
     local total = w.used + sum('w:' .. id) + c
     local reason = nil

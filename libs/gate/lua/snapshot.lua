@@ -1,5 +1,5 @@
--- snapshot: what a reader may know of an account, at one instant, from the raw reservations.
--- KEYS 1-6 the gate's, 7 what persons have said. ARGV[1] JSON { account, channel, ceiling }.
+-- snapshot: everything that readers may see of an account, at one instant, from the raw reservations.
+-- KEYS 1-6 the gate's, 7 the manual controls. ARGV[1] JSON { account, channel, ceiling }.
 -- Reply JSON { now, meter = { field -> value }, closed = {…}, flags = {…},
 -- sums = {…}, reservations = { id -> JSON }, control = { field -> value } }.
 local a = cjson.decode(ARGV[1])

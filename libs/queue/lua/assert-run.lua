@@ -1,7 +1,7 @@
--- assert-run: files win about processes. A folder whose CLI was started says what a Redis that fell back has
--- forgotten: the record runs, this attempt, on this node, and its points are spoken for (no admission asked).
+-- assert-run: about processes the files are right. If Redis fell back and forgot a run whose folder shows that its CLI
+-- started, this sets the record to running (this attempt, on this node) and reserves its points without admission.
 -- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, lane, account, queue, tier, cost, ttl }
--- Reply: 'asserted' | 'fits' (nothing to do) | 'later' (the record is beyond this attempt or ended) | 'gone'.
+-- Reply: 'asserted' | 'fits' (nothing to do) | 'later' (the record is past this attempt, or ended) | 'gone'.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record

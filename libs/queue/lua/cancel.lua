@@ -1,4 +1,4 @@
--- cancel: waiting -> cancelled at once; running -> asked, and its node is told.
+-- cancel: ends a waiting dispatch at once; for a running one, records the request and notifies its node.
 -- KEYS 1 the record. ARGV[1] JSON { k, id, lookIn, fields }
 -- Reply JSON { how = 'cancelled' | 'asked' | 'already-ended' | 'unknown', state }.
 local a = cjson.decode(ARGV[1])

@@ -1,6 +1,6 @@
--- change: a dispatch that waits moves to another lane, or ends (cancelled, deferred, expired).
+-- change: moves a waiting dispatch to another lane, or ends it (cancelled, deferred, expired).
 -- KEYS 1 the record. ARGV[1] JSON { k, id, attempt, lookIn, next = { state, event, fields } }
--- Reply: 1 changed, 0 it is not waiting as that attempt any more.
+-- Reply: 1 changed, 0 the dispatch no longer waits as that attempt.
 local a = cjson.decode(ARGV[1])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

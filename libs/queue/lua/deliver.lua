@@ -1,20 +1,21 @@
--- deliver: step 3 of a delivery. Compare-and-set (running, attempt n, this node) to what follows; the reservation
--- settles; the account closes on a refusal; the receipt goes to the live stream.
+-- deliver: step 3 of a delivery. It moves the record from (running, attempt n, this node) to the next state, settles
+-- the reservation, closes the account on a refusal, and adds the receipt to the live stream.
 -- KEYS 1-6 the gate's (of the attempt's account), 7 the record.
 -- ARGV[1] JSON { k, id, attempt, node, account, ceiling, lookIn, receipt,
 --   next = { state, event, fields, leaves? }, cancelled = { fields }, close? = { til?, reason, bounds }, success?,
---   drift? = { lane, most, bounds } (its CLI wrote nothing that is understood) }
+--   drift? = { lane, most, bounds } (cmo understood nothing of what the CLI wrote) }
 -- Reply JSON { answer = 'delivered', state } | { answer = 'fenced', state }.
--- Gate effects come once: with the reservation in flight, or with the compare-and-set. A run whose lease lapsed (the
--- box slept) was refused or has spent all the same; a repeated delivery finds neither.
+-- The gate's part happens once: it needs the reservation in flight or the compare-and-set. A run whose lease lapsed
+-- (the box slept) has still spent or was still refused, so the compare-and-set is enough; a repeated delivery finds
+-- neither.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include close
 --@include record
 local rid = a.id .. '.' .. a.attempt
 
--- One unreadable run may be a fault of that run; several in a row on a lane are another version of its CLI, and every
--- further run is spent for nothing. Returns whether that closed the account.
+-- One unreadable run may be that run's own fault. Several in a row on a lane mean that its CLI is a new version, and
+-- every further run would be wasted. Returns whether this closed the account.
 local function drift_streak(id, drift, answered)
   if answered then redis.call('HDEL', G.flags, 'drift:' .. answered) end
   if not drift or redis.call('HINCRBY', G.flags, 'drift:' .. drift.lane, 1) < drift.most then return false end
@@ -31,7 +32,7 @@ if fits or (r and in_flight(r)) then
   if a.success then opened = open_account(rid) end
   local drifted = drift_streak(rid, a.drift, a.success and rec[6])
   if not r then
-    -- Lapsed, settled and taken off by a reading from before its end: its last points are in no reading yet.
+    -- Its reservation lapsed, settled and was dropped by a reading older than its end: its last points are in none yet.
     r = { st = 'settling', cost = whole(cjson.decode(rec[5])), lane = rec[6], node = a.node, class = rec[7], project = rec[8] }
     charge(r, 1)
   end
@@ -43,7 +44,7 @@ end
 if not fits then return cjson.encode({ answer = 'fenced', state = rec[1] or 'gone' }) end
 
 local to, event, fields = a.next.state, a.next.event, a.next.fields
--- A cancel that came during a re-route, a retry or an interruption would otherwise be lost.
+-- Without this, a cancel during a re-route, a retry or an interruption would be lost.
 if LIVE[to] and rec[4] == '1' then
   to, event, fields = 'cancelled', 'cancelled', a.cancelled.fields
 end

@@ -1,7 +1,8 @@
--- forget: ended records that are kept no longer go, with their texts and what lists them. Never one that lives, whose
--- line is owed still, or whose `once` key is still known: sent again it would run again.
+-- forget: removes ended records past their retention, with their texts and index entries. It never removes a record
+-- that has not ended, whose receipt line is still owed, or whose `once` key is still valid: sent again, its task would
+-- run again.
 -- KEYS 1 the first record. ARGV[1] JSON { k, ids, before (of their end, ms), blobs = { kinds } }
--- Reply JSON: the ids that are gone ([] as {}).
+-- Reply JSON: the removed ids ([] as {}).
 local a = cjson.decode(ARGV[1])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -18,7 +19,7 @@ for _, id in ipairs(a.ids) do
     redis.call('ZREM', a.k.state .. r[1], id)
     if set(r[4]) then
       redis.call('ZREM', a.k.batch .. r[4], id)
-      -- The census outlives members, so that it goes on adding up; with the last of them it goes.
+      -- The census keeps counting removed members so that it still adds up; it goes with the last of them.
       if redis.call('EXISTS', a.k.batch .. r[4]) == 0 then
         redis.call('DEL', a.k.census .. r[4])
         redis.call('ZREM', a.k.batches, r[4])

@@ -1,8 +1,8 @@
--- start: bind and compare-and-set in one step. The token's reservation becomes the attempt's, and the record runs.
--- One script, because ioredis re-sends a command whose answer was lost: the nonce makes the second one a repeat.
+-- start: in one step, binds the token's reservation to the attempt and sets the record to running. It is one script
+-- because ioredis re-sends a command whose answer was lost; the nonce shows that the second one is a repeat.
 -- KEYS 1-6 the gate's, 7 the record.
 -- ARGV[1] JSON { k, id, attempt, lane, node, nonce, token, cost, ttl, account, early, fields }
---   fields: what a confirmation at the start changed (decision, tier, cost)
+--   fields: what the confirmation at the start has changed (decision, tier, cost)
 -- Reply JSON { answer = 'yes', cancelAsked } | { answer = 'stale', state } | { answer = 'lapsed' }.
 local a = cjson.decode(ARGV[1])
 --@include gate
@@ -16,7 +16,7 @@ end
 
 local token = load(a.token)
 local due = WAITING[state] and (tonumber(rec[6] or '0') or 0) <= now + a.early
--- Past its --ttl or --deadline it is not started any more; the sweeper ends it.
+-- After its --ttl or --deadline a dispatch no longer starts; the sweeper ends it.
 local late = (not set(rec[11]) and set(rec[12]) and tonumber(rec[12]) < now) or (set(rec[13]) and tonumber(rec[13]) < now)
 if not (due and not late and rec[2] == tostring(a.attempt) and rec[3] == a.lane) then
   if token then
@@ -29,7 +29,7 @@ end
 local wanted = whole(a.cost)
 local held = load(rid)
 if not token and not (held and in_flight(held)) then return cjson.encode({ answer = 'lapsed' }) end
--- Admitted by a server that was restarted or replaced since: this one may not know yet that another node runs it.
+-- The server that admitted it was restarted or replaced; this one may not know yet that another node runs it.
 local admitted = redis.call('HGET', G.flags, 'history')
 if not (held and in_flight(held)) and admitted and admitted ~= history() then return cjson.encode({ answer = 'lapsed' }) end
 local lowered = false
@@ -45,7 +45,7 @@ else
     cost[w] = math.min(c, wanted[w] or c)
     if cost[w] < c then lowered = true end
   end
-  -- A refusal in between took the canary's place away from the token.
+  -- The token is no longer the canary if a refusal came in between.
   local canary = is_canary(a.token) or nil
   charge(token, -1)
   redis.call('HDEL', G.res, a.token)
@@ -57,7 +57,7 @@ end
 held.st = 'bound'
 save(rid, held)
 redis.call('ZADD', G.lease, now + a.ttl, rid)
--- The fetch reserved the dearest tier; what bind gives back may be another worker's start.
+-- The fetch reserved for the dearest tier; the points given back here may let another worker start.
 if lowered then wake(a.k.wake, a.account, false) end
 
 leave_state(a.id, state)

@@ -1,9 +1,9 @@
--- submit: 1..1,000 new dispatches, all or none. An id that is known is left as it is (the client made it: a
--- repeated submit is a re-sent one). A `once` key that is known stands for its first dispatch, whatever the new id.
+-- submit: records 1..1,000 new dispatches, all or none. A known id is left as it is: clients make the ids, so a known
+-- one means that the submit was sent again. A known `once` key stands for its first dispatch, whatever the new id.
 -- KEYS 1 the first record (for routing only).
 -- ARGV[1] JSON { k, lookIn, records = [{ id, state, class, flow, batch?, labels = { label }?,
 --   once? = { key, body (digest of the task) }, retryOf?, fields = { name -> string }, texts = { kind -> its ARGV } }] }
--- ARGV[2…] the texts, packed: a record and what was submitted with it are there together, or neither is.
+-- ARGV[2…] the texts, compressed, so that a record is never there without them, nor they without it.
 -- Reply JSON { records = [{ id, new, tag }] } in the order sent, or
 -- { conflict = { key, id } }: that key belongs to another task.
 local a = cjson.decode(ARGV[1])
@@ -11,7 +11,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 --@include record
 
--- The dispatch that a retry takes the place of, told once: a batch is judged by the last of each chain.
+-- Marks, once, the dispatch that a retry replaces: a batch is judged by the last of each chain.
 local function retried(of, id, batch)
   local was = redis.call('HMGET', a.k.record .. of, 'state', 'retriedBy', 'batch')
   if not was[1] or set(was[2]) then return end
@@ -19,7 +19,7 @@ local function retried(of, id, batch)
   if set(was[3]) and was[3] == batch then redis.call('HINCRBY', a.k.census .. batch, 'r:' .. was[1], 1) end
 end
 
--- All or none: an error in the middle would not undo what came before it.
+-- Check everything first: an error in the middle would not undo what was written before it.
 local first = {}
 local same = {}
 for i, r in ipairs(a.records) do
@@ -31,7 +31,7 @@ for i, r in ipairs(a.records) do
     local known = first[r.once.key]
     if not known then
       local kept = redis.call('HMGET', a.k.once .. r.once.key, 'id', 'body')
-      -- A dispatch that was forgotten has no answer to give any more.
+      -- A dispatch that was removed can give no answer.
       if kept[1] and redis.call('EXISTS', a.k.record .. kept[1]) == 1 then known = { id = kept[1], body = kept[2] } end
     end
     if not known then
@@ -43,7 +43,7 @@ for i, r in ipairs(a.records) do
     end
   end
 end
--- The texts first: one that can't be stored must leave no record that names it.
+-- Store the texts first: one that can't be stored must leave no record that names it.
 for i, r in ipairs(a.records) do
   local key = a.k.record .. r.id
   if not same[i] and redis.call('EXISTS', key) == 0 then

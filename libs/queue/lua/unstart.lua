@@ -1,7 +1,8 @@
--- unstart: the record says running here, but nothing was started (no folder, or its claim was voided): back to
--- queued with the same attempt. No line is owed, whatever the access.
--- KEYS 1-6 the gate's, 7 the record. ARGV[1] JSON { k, id, attempt, node, account, lookIn, cancelled = { name -> string
--- } } Reply 1 done, 0 the record says something else by now.
+-- unstart: the record says that the attempt runs here, but nothing was started (no folder, or a voided claim). It goes
+-- back to queued with the same attempt. No receipt line is owed, whatever the access.
+-- KEYS 1-6 the gate's, 7 the record.
+-- ARGV[1] JSON { k, id, attempt, node, account, lookIn, cancelled = { name -> string } }
+-- Reply 1 done, 0 the record has changed since.
 local a = cjson.decode(ARGV[1])
 --@include gate
 --@include record
