@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptReceipt, State } from '#contract';
 import type { Closing, Next } from '#queue';
-import { writeFirst } from '#runner/durable-file';
+import { readIfThere, writeFirst } from '#runner/durable-file';
 
 /**
  * What a delivery will do, decided once and kept in the run folder before its first effect: a delivery that is repeated
@@ -26,12 +25,8 @@ export type Conclusion = {
 const NAME = 'conclusion.json';
 
 export async function readConclusion(folder: string): Promise<Conclusion | null> {
-  try {
-    return JSON.parse(await readFile(join(folder, NAME), 'utf8')) as Conclusion;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(join(folder, NAME));
+  return text === null ? null : (JSON.parse(text) as Conclusion);
 }
 
 /** The first one stays. @returns the one that stands there now */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WaitingError, type Job } from 'bullmq';
-import { attemptId, CmoError, type DispatchRecord, type ErrorBody, type LaneConfig } from '#contract';
+import { attemptId, CmoError, isWaiting, type DispatchRecord, type ErrorBody, type LaneConfig } from '#contract';
 import type { TicketData } from '#queue';
 import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
@@ -132,5 +132,5 @@ export function ticketOpener(
 
 function fits(record: DispatchRecord, attempt: number, lane: LaneConfig, now: number): boolean {
   if (record.attempt !== attempt || record.lane !== lane.id) return false;
-  return (record.state === 'queued' || record.state === 'retrying') && (record.notBefore ?? 0) <= now + 5;
+  return isWaiting(record.state) && (record.notBefore ?? 0) <= now + 5;
 }

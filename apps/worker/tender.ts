@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { attemptId, type DispatchRecord } from '#contract';
+import { attemptId, thrownMessage, type DispatchRecord } from '#contract';
 import {
   askCancel,
   attemptMark,
@@ -234,7 +234,7 @@ class Tending {
             // A full disk takes no reason down: it is tried again at the next look.
             .catch((error: unknown) =>
               this.#r.log.warn(
-                { dispatch: this.#run.id, error: error instanceof Error ? error.message : String(error) },
+                { dispatch: this.#run.id, error: thrownMessage(error) },
                 'a run could not be ended; it is tried again',
               ),
             )

@@ -1,5 +1,14 @@
 import type { Redis } from 'ioredis';
-import { CmoError, errorBody, isEnded, type Config, type DispatchRecord, type ErrorBody, type State } from '#contract';
+import {
+  CmoError,
+  errorBody,
+  isEnded,
+  isWaiting,
+  type Config,
+  type DispatchRecord,
+  type ErrorBody,
+  type State,
+} from '#contract';
 import {
   ANY_NODE,
   evaluateJson,
@@ -119,7 +128,7 @@ export function openQueue({
       // A crash from here on loses nothing: the sweeper adds the ticket of any waiting record that has none. Also for
       // what was known: whoever sends again after a lost answer
       // shouldn't wait for that, and a ticket too many is harmless.
-      await tickets.add(now.filter(({ state }) => state === 'queued' || state === 'retrying'));
+      await tickets.add(now.filter(({ state }) => isWaiting(state)));
       return now;
     },
 

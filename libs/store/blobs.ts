@@ -77,7 +77,7 @@ function mark({ bytes, node, file }: Cut): string {
   return `[cmo: cut here. The whole of it, ${bytes} bytes, is blobs/${file} in the state folder of ${node}.]`;
 }
 
-/** Whole or absent, also after a power cut. */
+/** Whole or absent, also after a power cut: libs/runner/durable-file.ts once more, which the store may not import. */
 async function writeWhole(folder: string, name: string, text: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temp = join(folder, `.new-${process.pid}-${randomUUID()}`);
