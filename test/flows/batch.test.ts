@@ -163,7 +163,7 @@ test.each([
   expect((await cmo.ls()).length).toBe(before);
 });
 
-test('a folder with a file that is no dispatch file is refused: it would run as if it were a task', async () => {
+test('a folder with a file that is not a dispatch file is refused, because that file would run as a task', async () => {
   mkdirSync(join(cmo.work, 'mixed'));
   file('mixed/a.md', 'a');
   file('mixed/verdict.json', '{}');

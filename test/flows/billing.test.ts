@@ -81,7 +81,7 @@ test(`${SHELL.length} names of other billing paths, set in the shell that starts
   }
 });
 
-test('a claude that names an API key as its login is ended before it works, its lane closed, and the work moves; settings that do it stand in doctor', async () => {
+test('a claude that reports an API key as its login is ended before it works, its lane closes and the work moves; doctor names settings that cause this', async () => {
   box = openFlow({ clis: { claude: 'claude-bills-an-api-key' } });
   writeFileSync(
     join(box.folder, 'claude-home', 'settings.json'),

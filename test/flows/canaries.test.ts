@@ -178,7 +178,7 @@ async function textOf(redis: Redis, key: string): Promise<string> {
   }
 }
 
-test('no log, receipt or listing says a word of a prompt, an environment or a setting; prompts lie in run folders and blobs only', async () => {
+test('no log, receipt or listing contains a word of a prompt, an environment or a setting; prompts are only in run folders and blobs', async () => {
   const ids = await everythingThatHappens();
   const refused = await box.cmo(['run', '--env', `OPENAI_API_KEY=${CANARY.refused}`], { input: CANARY.prompt });
   expect(refused.code).toBe(2);

@@ -23,7 +23,7 @@ async function read(usedPercent: number): Promise<void> {
     });
 }
 
-test('a Redis that comes back with less than it acknowledged starts nothing twice: the files say what ran and what it came to', async () => {
+test('a Redis that comes back with less than it acknowledged starts nothing twice: the files tell what ran and how it ended', async () => {
   box = openFlow();
   await box.up();
   await read(96);

@@ -51,7 +51,7 @@ test('when the run folders of agents at work are removed by hand, they are ended
   await toldAsInterrupted({ reader, writer });
 });
 
-test('a run folder that cannot be read any more is set aside for a look, and its agent is ended and told as interrupted', async () => {
+test('a run folder that can no longer be read is set aside for inspection, and its agent is ended and reported as interrupted', async () => {
   const { reader, writer } = await twoAgents();
   await box.killDaemon();
   for (const id of [reader, writer]) truncateSync(join(box.paths.runs, `${id}.1`, 'plan.json'), 10);
@@ -78,7 +78,7 @@ test.each<[string, (folder: string) => void]>([
   expect(await box.run('and another', '--read-only')).toMatchObject({ ok: true });
 });
 
-test('whatever lies among the run folders, a daemon starts and works', async () => {
+test('a daemon starts and works whatever else is among the run folders', async () => {
   await box.up();
   await box.killDaemon();
   const id = (n: number): string => `d-01JE000000000000000000000${n}.1`;
@@ -97,7 +97,7 @@ test('whatever lies among the run folders, a daemon starts and works', async () 
   expect(readdirSync(at('broken')).length).toBeGreaterThanOrEqual(4);
 });
 
-test('folders of receipts, logs, blobs and sockets that are removed under a daemon come back, and what runs is delivered', async () => {
+test('folders for receipts, logs, blobs and sockets that are removed under a daemon are created again, and running work is delivered', async () => {
   const id = await box.submit('[[sim:slow seconds=2]]', '--read-only');
   await waitUntil(() => box.ledger().length === 1, { what: 'the agent to run' });
   for (const folder of [box.paths.receipts, box.paths.logs, box.paths.blobs, box.paths.sockets])

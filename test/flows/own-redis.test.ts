@@ -38,7 +38,7 @@ async function refused(server: TestRedis): Promise<string[]> {
   return log.map((entry) => String(entry[entry.indexOf('object') + 1]));
 }
 
-test('over TLS of an authority of one’s own, as a user with the rights of the guide: a batch, a cancel, a retry and a handover, and nothing is refused', async () => {
+test('over TLS with a private authority, as a user with the rights in the guide, a batch, a cancel, a retry and a handover all work', async () => {
   const folder = tempFolder('tls');
   ending.push(() => Promise.resolve(removeFolder(folder)));
   const { ca, cert, key } = makeCertificates(folder);

@@ -40,7 +40,7 @@ let batches = 0;
 
 const ready = (): ReturnType<typeof call<HealthData>> => call<HealthData>(box.paths.apiSocket, 'GET', '/readyz');
 
-test('fifteen seconds without Redis: agents go on, what waits and what comes back later starts without a person, and it is told meanwhile', async () => {
+test('fifteen seconds without Redis: agents go on, the outage is reported, and waiting work starts afterwards without help', async () => {
   server = await startRedis();
   box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
   await box.up();
@@ -132,7 +132,7 @@ async function once(command: (client: Redis) => Promise<unknown>): Promise<strin
   return said;
 }
 
-test('Redis is killed in the middle of a script, with deliveries and starts standing behind it, and reads its file for a while when it is back: nothing of the script is left, and all work ends, once', async () => {
+test('Redis is killed in the middle of a script while deliveries and starts wait, and loads its file slowly when it is back: nothing of the script remains, and all work ends, once', async () => {
   server = await startRedis({ args: ['--key-load-delay', '300'] });
   // Something to read: while it does so Redis answers after every thousandth command only.
   const filler = server.client().pipeline();
@@ -176,7 +176,7 @@ test('Redis is killed in the middle of a script, with deliveries and starts stan
   expect(await problemsAtRest(box, ids)).toEqual([]);
 }, 120_000);
 
-test('a daemon whose Redis is gone for good leaves when it is told to', async () => {
+test('a daemon whose Redis is gone for good stops when asked to', async () => {
   server = await startRedis();
   box = openFlow({ env: { CMO_REDIS_URL: `unix:${server.socket}` } });
   await box.up();

@@ -112,7 +112,7 @@ test.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))(
   },
 );
 
-test('once a Redis that could not start is mended, the next run works as if nothing had been', async () => {
+test('once a Redis that could not start is repaired, the next run works normally', async () => {
   brokenRedis();
   expect((await box.cmo(['run'], { input: 'a task' })).code).toBe(5);
   rmSync(join(box.folder, 'bin', 'redis-server'));

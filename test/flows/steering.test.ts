@@ -17,7 +17,7 @@ const said = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-test('a paused lane starts nothing: pinned work waits and says why, other work takes the other lane, and both go on after it', async () => {
+test('a paused lane starts nothing: pinned work waits and says why, other work takes the other lane, and after the pause both go on', async () => {
   const running = await box.submit(slow(2), '--role', 'research', '--pin', 'codex');
   await waitUntil(async () => (await state(running)) === 'running');
   expect(await said('pause', 'codex', '--reason', 'I need it')).toContain(

@@ -48,7 +48,7 @@ function isAsking({ pid }: Started): boolean {
 }
 const ended = (id: string): boolean => box.dispatchLines(id).length > 0;
 
-test('the package is replaced while agents run and others wait: the old daemon works on without its files, the new one takes over, nothing fails', async () => {
+test('when the package is replaced while agents run and others wait, the old daemon works on without its files, the new one takes over, and nothing fails', async () => {
   // This client starts the daemon, so it holds the old version's way to start one, and it lives through the update.
   const attended = box.start(['run', '--pin', 'codex'], { input: untilThere(file('go'), 'attended') });
   await waitUntil(() => started().length === 1, { what: 'the first agent' });
@@ -97,7 +97,7 @@ test('the package is replaced while agents run and others wait: the old daemon w
   expect([first.dispatchId, second, echo, third, last].map(adopted)).toEqual([true, false, false, true, false]);
 });
 
-test('a daemon that is killed while the files are away is brought back by the clients that wait, as soon as they are there', async () => {
+test('a daemon that is killed while its files are missing is started again by the waiting clients once the files are back', async () => {
   const attended = box.start(['run', '--pin', 'codex'], { input: untilThere(file('go'), 'attended') });
   await waitUntil(() => started().length === 1, { what: 'the agent' });
   const [id = ''] = started();

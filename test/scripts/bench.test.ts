@@ -24,7 +24,7 @@ test('a bench that does not exist is refused', () => {
   });
 });
 
-test('every bench stands in the README with what it holds, and with what was seen', () => {
+test('every bench is in the README, with what must hold and with its last figures', () => {
   const [what = '', seen = ''] = readFileSync(`${bench}README.md`, 'utf8').split('## Last figures');
   for (const name of names) expect(what, name).toContain(`\n| \`${name}\` |`);
   for (const name of names.filter((one) => one !== 'probe')) expect(seen, name).toContain(`\n| \`${name}\` (`);

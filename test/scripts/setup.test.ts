@@ -29,7 +29,7 @@ function program(folder: string, name: string, body: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-test('an older Node is told what to do, this one and a newer one are fine', () => {
+test('an older Node is refused with what to do; this one and a newer one are accepted', () => {
   expect(nodeProblem('18.19.0')).toMatch(/Node 20\.20\.2 or newer is needed, this is 18\.19\.0/);
   expect(nodeProblem('20.20.1')).not.toBeNull();
   for (const version of ['20.20.2', '20.21.0', '22.0.0', '24.1.0']) expect(nodeProblem(version)).toBeNull();

@@ -116,7 +116,7 @@ test('quotes, backslashes and the last marker of a prompt survive', async () => 
   expect(echo.out.at(-1)?.['result']).toBe('sim:claude heard: say "it\'s" \\ back');
 });
 
-test('a start and an end stand in the ledger with the attempt and the pid', async () => {
+test('the ledger has a start and an end, with the attempt and the pid', async () => {
   const run = start('codex', CODEX, 'hello');
   await run.ended;
   expect(run.ledger()).toMatchObject([

@@ -71,7 +71,7 @@ test('one that answered after a re-route names the lane that answered, and both 
   expect(envelope).not.toHaveProperty('error');
 });
 
-test('one that failed names what failed last, keeps what it had said apart from an answer, and says why', () => {
+test('a failed one names what failed last and why, and keeps its partial text apart from an answer', () => {
   const failed = attempt({
     attempt: 2,
     lane: 'claude',

@@ -55,7 +55,7 @@ describe('the question of an agent about its own child', () => {
     return () => void request.destroy();
   };
 
-  test('lends its slot while it waits, also when its client is killed; nobody else’s question does', async () => {
+  test('lends its slot while it waits, even when its client is killed; no other client’s question does', async () => {
     const { dispatchId: child } = await api.submit({ parent });
     const { dispatchId: other } = await api.submit();
     for (const leave of [

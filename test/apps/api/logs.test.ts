@@ -67,7 +67,7 @@ test('a part ends with a line, and the next begins where it ended, whatever was 
   expect((await ask(id, `?from=${one.next}`)).lines).toEqual([{ kind: 'message', text: 'zwei ✓' }]);
 });
 
-test('the last line counts without its end once the run has ended, and stderr is told then', async () => {
+test('once the run has ended, a last line without a line end counts, and stderr is shown', async () => {
   const { id, out, folder } = await running();
   writeFileSync(out, event('done').trimEnd());
   writeFileSync(join(folder, 'err'), '\u001b[31mwarning\u001b[0m: odd\n\n');
@@ -89,7 +89,7 @@ test('raw gives what the CLI wrote, to the byte', async () => {
   expect(await ask(id, '?raw=1')).toMatchObject({ raw: text, lines: [], next: Buffer.byteLength(text) });
 });
 
-test('a line longer than what is read at a time is told whole', async () => {
+test('a line longer than one read is shown whole', async () => {
   const { id, out } = await running();
   writeFileSync(out, event('x'.repeat(3_000_000)) + event('after'));
   const first = await ask(id);

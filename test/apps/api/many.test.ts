@@ -157,7 +157,7 @@ test('what has not ended is not retried, and what succeeded only when it is name
   });
 });
 
-test('a batch is waited for until all of it has ended, and its census is told', async () => {
+test('a wait for a batch ends when all of it has ended, and returns its census', async () => {
   const ids = await many(2, { batch: 'night' });
   const waiting = it.answer<BatchStatus>('GET', '/v1/batches/night?wait=60000');
   await waitUntil(() => it.api.busy());

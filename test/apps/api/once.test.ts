@@ -62,7 +62,7 @@ test('who sends it, how long it may wait and what it is called make no other tas
   ).toEqual(first);
 });
 
-test('a key for several stands for each by its place, and for their number', async () => {
+test('a key for several dispatches covers each by its position, and fixes their number', async () => {
   const several = (...prompts: string[]): object => ({
     once: 'night',
     dispatches: prompts.map((prompt) => it.request({ prompt })),
@@ -97,7 +97,7 @@ test('times that cannot be kept are refused while the sender still looks', async
   expect(await code({ ttlMs: 0 })).toBe('CMO_E_UNKNOWN_VALUE');
 });
 
-test('times become moments of the record, and a start in the future is told as what it waits for', async () => {
+test('times become moments in the record, and a dispatch shows the future start it waits for', async () => {
   const before = Date.now();
   const envelope = await it.submit({ notBefore: '1h', ttlMs: 7_200_000, deadline: '3h', maxWaitMs: 60_000 });
   const record = await it.records.read(envelope.dispatchId);

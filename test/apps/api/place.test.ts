@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { placeOf, projectOf } from '#api';
 import { tempFolder } from '../../support/temp.js';
 
-test('a folder that an agent can work in is told from everything else', async () => {
+test('a folder that an agent can work in is distinguished from everything else', async () => {
   const folder = tempFolder('place');
   const file = join(folder, 'file');
   writeFileSync(file, '');

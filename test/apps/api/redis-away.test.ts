@@ -38,7 +38,7 @@ test('while Redis is away every route says so, soon, and goes on when it is back
   expect(await it.records.read(request.id)).toMatchObject({ state: 'queued' });
 });
 
-test('a Redis that takes connections and says nothing is told of too', async () => {
+test('a Redis that accepts connections but never answers is reported too', async () => {
   const it = await fresh();
   signal(it.server.pid(), 'SIGSTOP');
   try {
@@ -108,7 +108,7 @@ test('a poll waits a Redis out that is restarted under it', async () => {
   expect(await poll).toMatchObject({ ok: true, data: { state: 'expired' } });
 });
 
-test('what went wrong is told without what it was about', async () => {
+test('an error is reported without the content that it was about', async () => {
   const it = await fresh();
   const { dispatchId } = await it.submit();
   await it.redis.set(`cmo:d:${dispatchId}:other`, 'x');

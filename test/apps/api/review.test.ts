@@ -102,7 +102,7 @@ test('{{review.output}} is replaced by the output, as it is, and by nothing else
   expect(await it.records.blob(plain.dispatchId, 'prompt')).toBe('say {{review.output}}');
 });
 
-test('a review of what gave no output is refused, and says how it stands', async () => {
+test('a review of a dispatch without output is refused, with the state of that dispatch', async () => {
   const waiting = await it.submit();
   expect(await refusal({ reviewOf: waiting.dispatchId })).toMatchObject({
     code: 'CMO_E_UNSATISFIABLE',
@@ -121,7 +121,7 @@ test('a review of what gave no output is refused, and says how it stands', async
   });
 });
 
-test('an output whose whole lies on another box is not graded by its head', async () => {
+test('an output whose full text is on another box is not graded by its head', async () => {
   const reviewOf = await made('x', [attempt(1, 'codex', {})]);
   const other = openRecords(it.redis, { folder: tempFolder('other'), node: 'other-box' });
   await other.putBlob(reviewOf, 'result', randomBytes(400_000).toString('hex'));

@@ -141,7 +141,7 @@ test('show has the whole record and its receipts', async () => {
   expect(JSON.stringify(answer)).not.toContain('CANARY');
 });
 
-test('a cancel of waiting work ends it at once, with its line; once more changes nothing', async () => {
+test('a cancel of waiting work ends it at once, with its receipt line; a second cancel changes nothing', async () => {
   const { dispatchId } = await it.submit();
   const cancel = (): Promise<unknown> => it.answer<CancelData>('POST', `/v1/dispatches/${dispatchId}/cancel`);
   expect(await cancel()).toEqual({

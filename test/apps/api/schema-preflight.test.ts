@@ -47,7 +47,7 @@ test('a schema that the vendor of every permitted lane refuses is refused, by na
   expect((await refusal({ schema: { type: 'array', items: { type: 'string' } } })).details).toHaveLength(2);
 });
 
-test('one that only some refuse goes to the others, for good, and its sender is told', async () => {
+test('one that only some lanes refuse goes to the others, permanently, and its sender is told', async () => {
   const envelope = await it.submit({ schema: COMPOSED });
   expect(envelope).toMatchObject({
     lane: 'claude',

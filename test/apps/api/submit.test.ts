@@ -54,7 +54,7 @@ test('a dispatch is decided, recorded and queued before it is answered', async (
   expect(record?.tag).toBeGreaterThan(0);
 });
 
-test('prompt, schema and values of the environment lie beside the record, not in it', async () => {
+test('prompt, schema and environment values are stored beside the record, not in it', async () => {
   const { dispatchId } = await it.submit({
     prompt: 'CANARY-p',
     env: { PATH: '/bin', CMO_X: 'CANARY-e' },
@@ -142,7 +142,7 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
   expect(answer.status).toBe(code === 'CMO_E_NOT_PERMITTED' ? 403 : 400);
 });
 
-test('every problem of every dispatch is told at once', async () => {
+test('every problem of every dispatch is reported at once', async () => {
   const answer = await it.answer('POST', '/v1/dispatches', {
     dispatches: [it.request({ role: 'judg' as 'judge', complexity: 9 }), { ...it.request(), nonsense: 1 }],
   });

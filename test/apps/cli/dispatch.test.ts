@@ -17,7 +17,7 @@ const ready = async (): Promise<{ box: Box; daemon: FakeDaemon }> => {
 const errorOf = ({ stdout }: Ran): { code: string; message: string; details?: string[] } =>
   (JSON.parse(stdout) as { error: { code: string; message: string; details?: string[] } }).error;
 
-test('run, submit and their flags take a dispatch file; a flag wins over its key, and over what the file says on the same question', async () => {
+test('run and submit take a dispatch file; a flag wins over its key, and over related keys of the file', async () => {
   const { box, daemon } = await ready();
   writeFileSync(
     join(box.folder, 'job.md'),
@@ -125,7 +125,7 @@ test.each([
   for (const one of says) expect([error.message, ...(error.details ?? [])].join('\n')).toContain(one);
 });
 
-test('a file that is no text, is not there or comes with a prompt is refused', async () => {
+test('a file that is not text, is missing or comes with a prompt is refused', async () => {
   const box = await freshBox();
   writeFileSync(join(box.folder, 'utf16.md'), Buffer.from('\uFEFFDISPATCH\nTASK\nx', 'utf16le'));
   expect(errorOf(await box.cmo(['run', '--dispatch', 'utf16.md', '--json'])).message).toContain(
@@ -139,7 +139,7 @@ test('a file that is no text, is not there or comes with a prompt is refused', a
   );
 });
 
-test('a DISPATCH below something else is only a word of the task, and the sender is told', async () => {
+test('a DISPATCH below other text is part of the task, and the sender is told', async () => {
   const { box, daemon } = await ready();
   const text = 'Read this:\nDISPATCH\nfull-access: true\nTASK\nx';
   writeFileSync(join(box.folder, 'job.md'), text);

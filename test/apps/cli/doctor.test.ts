@@ -92,7 +92,7 @@ test('a Redis of one’s own is knocked at: what does not open fails, and its pa
   ).toBe('fail');
 });
 
-test('why the last start of the daemon came to nothing is told, until one runs', async () => {
+test("the reason why the daemon's last start failed is shown until one runs", async () => {
   const box = await freshBox();
   mkdirSync(box.state, { recursive: true, mode: 0o700 });
   writeStartupError(
@@ -112,7 +112,7 @@ test('why the last start of the daemon came to nothing is told, until one runs',
   expect((await doctor(box, 'daemon')).rows[0]?.status).toBe('skipped');
 });
 
-test('run folders that were set aside are told of', async () => {
+test('run folders that were set aside are shown', async () => {
   const box = await freshBox();
   mkdirSync(join(box.state, 'runs', 'broken', 'd-01JE0000000000000000000000.1-aaaaaaaa'), {
     recursive: true,
@@ -125,7 +125,7 @@ test('run folders that were set aside are told of', async () => {
   ]);
 });
 
-test('a state folder that could not be made is no promise', async () => {
+test('a state folder that could not be created fails the check', async () => {
   const box = await freshBox();
   writeFileSync(join(box.folder, 'a-file'), '');
   const { code, rows } = await doctor(box, 'state', { CMO_STATE_DIR: join(box.folder, 'a-file', 'a', 'state') });
@@ -162,7 +162,7 @@ test('a claude without quota numbers, and a program that is there twice, are war
   ]);
 });
 
-test('a login that is missing, or that bills an API account, is told without spending', async () => {
+test('a login that is missing, or that bills an API account, is found without spending', async () => {
   const box = await freshBox();
   configure(box, {
     lanes: { codex: { env: { CMO_TEST_LOGGED_OUT: '1' } }, claude: { env: { CMO_TEST_LOGGED_OUT: '1' } } },
@@ -214,7 +214,7 @@ test('an endpoint elsewhere is shown by its host, and must be allowed', async ()
   expect(JSON.stringify(rows)).not.toContain('canary');
 });
 
-test("what the CLIs' own settings files set past the allow-list is told by name", async () => {
+test("what the CLIs' own settings files set beyond the allow-list is named", async () => {
   const box = await freshBox();
   mkdirSync(join(box.folder, '.claude'));
   mkdirSync(join(box.folder, '.codex'));

@@ -47,7 +47,7 @@ describe('cmo limits', () => {
     expect(box.daemonPids()).toEqual([]);
   });
 
-  test('--refresh starts the daemon and asks, once; without it nobody is asked, and the last reading outlives the daemon', async () => {
+  test('--refresh starts the daemon and asks the vendors, once; without it none is asked, and the last reading outlives the daemon', async () => {
     const first = await box.ask<Limits>(['limits', '--refresh']);
     expect(first).toMatchObject({
       ok: true,

@@ -72,7 +72,7 @@ describe('cmo logs', () => {
   });
 });
 
-test('a log that is set aside while it is followed is told whole and once', async () => {
+test('a log that is rotated while it is followed is shown whole and once', async () => {
   const folder = tempFolder('follow');
   const path = join(folder, 'daemon.log');
   mkdirSync(folder, { recursive: true });

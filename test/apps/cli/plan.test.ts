@@ -185,7 +185,7 @@ test('where both windows are full a plan defers with exit 3, the reset and the c
   expect(text).toMatch(/^DEFER \(tier balanced, weight 0.512\): both-out\nresume after \d\d:\d\d/);
 });
 
-test('a lane that a person paused or its vendor closed is called so by plan and guard, with the way out, and not exhausted', async () => {
+test('plan and guard call a lane paused or closed by its vendor, not exhausted, and say what to do', async () => {
   const box = await freshBox();
   const until = ahead(3);
   const accounts = [
@@ -287,7 +287,7 @@ test('a plan reads a dispatch file, and of a review the vendor from the receipt'
   ).toMatchObject({ code: 'CMO_E_UNSATISFIABLE' });
 });
 
-test('a batch is planned whole: sums per lane and window, what waits and until when, the end; and refused as a submit refuses it', async () => {
+test('a batch is planned as a whole (sums per lane and window, what waits and until when, the end), and refused as a submit would refuse it', async () => {
   const box = await freshBox();
   meters(box, [account('codex', 90), account('claude', 90)]);
   mkdirSync(dirname(box.configFile), { recursive: true });

@@ -228,7 +228,7 @@ test.each([
   expect(existsSync(box.state)).toBe(false);
 });
 
-test('several wrong values are told at once', async () => {
+test('several wrong values are reported at once', async () => {
   const answer = await refused(['run', '--role', 'x', '--complexity', 'y', '--max-wait', 'z'], { stdin: 'a task' });
   expect(answer.error.details).toHaveLength(3);
 });
@@ -269,7 +269,7 @@ test('a prompt that is not UTF-8 is refused: the agent would get another one', a
   expect([answer.code, answer.error.message]).toEqual([2, 'the prompt is not UTF-8 text']);
 });
 
-test('a malformed configuration is told with its line before anything is started, and doctor tells it too', async () => {
+test('a malformed configuration is reported with its line before anything starts, and doctor reports it too', async () => {
   mkdirSync(dirname(box.configFile), { recursive: true });
   writeFileSync(box.configFile, '{\n  "pressure": { "tihgt": 5 },\n}');
   const answer = await refused(['run'], { stdin: 'a task' });

@@ -93,7 +93,7 @@ test('a --not-before that has passed is taken, and said', async () => {
   await daemon.close();
 });
 
-test('run waits for no window unless it is told, submit for as long as it takes', async () => {
+test('run waits for a window only if asked to, submit for as long as it takes', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(
     box.state,
@@ -184,7 +184,7 @@ test('with --human the answer stands alone on stdout, and a failure only on stde
   await daemon.close();
 });
 
-test('that others wrote in the same folder is told whatever became of it, also where stderr is no terminal', async () => {
+test('it is always reported that others wrote in the same folder, whatever the result and even if stderr is not a terminal', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(
     box.state,
@@ -228,7 +228,7 @@ test.each(ends)('a dispatch that ended %s gives its exit code to run, wait and r
   await daemon.close();
 });
 
-test('what the daemon refuses is told with its own words and exit code', async () => {
+test('a refusal by the daemon is shown with its own words and exit code', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(box.state, () =>
     refusal(errorBody('CMO_E_SCHEMA_FILE', 'anthropic takes no $dynamicRef'), 400),
@@ -342,7 +342,7 @@ test('wait takes several, prints a line for each and why it failed, and exits 6 
   await daemon.close();
 });
 
-test('a mark that no attempt of ours bears is told to nobody', async () => {
+test('a mark that belongs to no attempt of ours is not passed on', async () => {
   const box = await freshBox();
   const daemon = await fakeDaemon(
     box.state,

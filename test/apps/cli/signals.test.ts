@@ -109,7 +109,7 @@ test.each([
   await daemon.close();
 });
 
-test('a reader of stdout that has left is no crash: the exit code stays, and stderr says how to see it again', async () => {
+test('a closed stdout does not crash the command: the exit code stays, and stderr says how to see the answer again', async () => {
   const box = await freshBox();
   const finished = gate();
   const daemon = await fakeDaemon(

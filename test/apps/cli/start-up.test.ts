@@ -27,7 +27,7 @@ test('what every start reads holds the everyday commands and nothing heavy', () 
   expect(sources.filter((path) => TOO_HEAVY.test(path))).toEqual([]);
 });
 
-test('what is called once in a while, and the daemon’s start, stand in a bundle that a start does not read', () => {
+test('rare commands and the daemon’s start are in a bundle that an everyday start does not read', () => {
   const sources = sourcesOf(hot, 'apps/cli/main.ts');
   expect(
     sources.filter(

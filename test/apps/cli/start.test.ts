@@ -58,7 +58,7 @@ test('a kept file that V8 refuses is written anew; one that somebody else may ha
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('without a folder to keep it in, and for the commands that are called once in a while, nothing is kept and all works', async () => {
+test('without a folder for the compiled code, and for rare commands, nothing is kept and everything works', async () => {
   const box = await freshBox();
   const first = await plan(box);
   expect(await plan(box, { CMO_CACHE_DIR: '/dev/null/no' })).toEqual(first);

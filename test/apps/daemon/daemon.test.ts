@@ -73,7 +73,7 @@ test('going down hands over: the daemon and its Redis leave in order, the agent 
   expect(envelope.receipts.filter(({ kind }) => kind === 'attempt')).toMatchObject([{ adopted: true }]);
 });
 
-test('going down with kill ends the agents, and whoever waits for them hears of it', async () => {
+test('stopping with kill ends the agents, and the clients that wait for them are told', async () => {
   const home = fresh();
   await home.ready();
   const { dispatchId } = await home.submit('[[sim:slow seconds=60]]');
@@ -168,7 +168,7 @@ test('a daemon with nothing to do leaves, and takes its Redis along; one with wo
   expect(home.redisPids()).toEqual([]);
 });
 
-test('what is secret stands in no log', async () => {
+test('no log contains a secret', async () => {
   const home = fresh();
   await home.ready();
   const canary = 'CANARY-7f3a';

@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('a configuration with errors is told with all of them', async () => {
+test('a configuration with errors is reported with all of them', async () => {
   const home = fresh({ config: { slots: { account: 'many' }, colour: 'red' } });
   const one = await home.up();
   if (one.ok) throw new Error('it started');
@@ -220,7 +220,7 @@ test('one that never gets ready is given up after a bounded time', async () => {
   for (const pid of processesOf(home)) await killNow(pid);
 });
 
-test('two state folders under one node id: the second is refused while the first lives, and takes over at once when it is dead', async () => {
+test('of two state folders with one node id, the second is refused while the first lives, and takes over at once when it is dead', async () => {
   const redis = await startRedis();
   try {
     const env = { CMO_REDIS_URL: `unix:${redis.socket}` };
@@ -253,7 +253,7 @@ test('a foreign Redis that cannot be reached is named without its password', asy
     expect(readFileSync(join(home.paths.logs, name), 'utf8')).not.toContain('hunter2');
 });
 
-test('going down where nothing runs is no error and makes nothing', async () => {
+test('stopping when nothing runs is not an error and creates nothing', async () => {
   const home = fresh();
   expect(await stopDaemon(home.paths, { kill: false })).toEqual({ ok: true, pid: null });
   expect(existsSync(home.paths.state)).toBe(false);

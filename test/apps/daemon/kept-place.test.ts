@@ -9,7 +9,7 @@ import { openHome, type Home } from './home.js';
 let home: Home;
 afterEach(() => home.close());
 
-test('a lock that is removed under its daemon comes back: nobody starts a second one beside it', async () => {
+test('a lock that is removed under its daemon is written again, so no second daemon starts beside it', async () => {
   home = openHome();
   const { pid } = await home.ready();
   rmSync(daemonLockPath(home.paths));

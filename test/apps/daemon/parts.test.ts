@@ -171,7 +171,7 @@ function get(socketPath: string): Promise<string> {
   });
 }
 
-test('the log has no secrets, whoever logs them', () => {
+test('the log has no secrets, whichever part logs them', () => {
   const path = join(tempFolder('log'), 'daemon.log');
   const log = openLog(path);
   const error = Object.assign(new Error('ERR wrong'), { command: { name: 'set', args: ['CANARY'] } });
@@ -203,7 +203,7 @@ test('a log that grew large is set aside while it is written, no line torn or lo
   expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600);
 });
 
-test('a log that cannot be written or set aside holds up nobody', () => {
+test('a log that cannot be written or set aside blocks nothing', () => {
   const path = join(tempFolder('log'), 'daemon.log');
   mkdirSync(join(`${path}.1`, 'in the way'), { recursive: true });
   const log = openLog(path, { bytes: 100 });

@@ -41,7 +41,7 @@ async function readyAs(home: Home, pid: number): Promise<void> {
   );
 }
 
-test('what a service runs stays when nothing is to do, and says so', async () => {
+test('a daemon that a service runs stays up when idle, and says so', async () => {
   const home = fresh({ config: { timing: { idleStopMs: 300, restartGraceMs: 0 } } });
   const { pid } = startService(home);
   await readyAs(home, pid);
@@ -106,7 +106,7 @@ test("another service's daemon is waited for, and followed when it is gone", asy
   await readyAs(home, second.pid);
 });
 
-test('one that waits for its turn leaves when it is told to', async () => {
+test('a daemon that waits for its turn stops when asked to', async () => {
   const home = fresh();
   const first = startService(home);
   await readyAs(home, first.pid);
@@ -119,7 +119,7 @@ test('one that waits for its turn leaves when it is told to', async () => {
   expect(await home.daemonPid()).toBe(first.pid);
 });
 
-test('asked by another version to hand over it leaves with 75, and whoever asked takes the one that comes back', async () => {
+test('asked by another version to hand over, it exits with 75, and the client uses the daemon that comes back', async () => {
   const home = fresh();
   const first = startService(home);
   await readyAs(home, first.pid);
@@ -130,7 +130,7 @@ test('asked by another version to hand over it leaves with 75, and whoever asked
   expect(await ensuring).toMatchObject({ ok: true, pid: second.pid, started: false });
 });
 
-test('when nothing brings it back, whoever asked starts one', async () => {
+test('if nothing brings it back, the client starts one', async () => {
   const home = fresh();
   const first = startService(home);
   await readyAs(home, first.pid);
@@ -154,7 +154,7 @@ test('the service of another installation is used as it is: it would come back t
   expect(await ensuring).toMatchObject({ ok: true });
 });
 
-test('a daemon of the version that lies on disk by now is right, whatever version asks', async () => {
+test('a daemon of the version now on disk is the right one, whatever version asks', async () => {
   const home = fresh();
   const { pid } = await home.ready();
   const folder = join(home.folder, 'package');
@@ -214,7 +214,7 @@ test('an uncaught error is in the log whole, and the next daemon can still tell 
   expect(next).not.toBe(pid);
 });
 
-test('a daemon that was killed is told of before the next one is up and after, and how often it was so', async () => {
+test('a killed daemon is reported before and after the next one is up, with how often it happened', async () => {
   const home = fresh();
   for (const times of [1, 2]) {
     const { pid } = await home.ready();

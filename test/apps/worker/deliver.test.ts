@@ -90,7 +90,7 @@ async function everythingInOrder({ record, resources }: Run): Promise<void> {
   expect(await redis.zscore(keys.owed, record.id)).toBeNull();
 }
 
-test('a Redis that falls back to before the start while the end is on its way to it is told what ran and what it came to: nobody starts it again', async () => {
+test('a Redis that falls back to before the start while the end is being delivered is told what ran and how it ended, so nothing starts it again', async () => {
   let back = (): Promise<void> => Promise.resolve();
   const run = await ran(async () => {
     back = await pictureOf(redis);

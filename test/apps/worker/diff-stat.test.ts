@@ -56,7 +56,7 @@ test('counts what was committed meanwhile, from the commit it began with', async
   });
 });
 
-test('says nothing where there is no tree, no commit or no git', async () => {
+test('reports nothing if there is no tree, no commit or no git', async () => {
   expect(await diffStat(tempFolder('plain'), PATH)).toBeNull();
   expect(await diffStat(repo, '/nonexistent')).toBeNull();
   const empty = tempFolder('empty');

@@ -27,7 +27,7 @@ function startsBefore(seen: { event: string; id: string }[], id: string): number
   return index === -1 ? null : index;
 }
 
-test('250 dispatches of a batch ahead, an interactive one and the first of another batch are among the next starts, and one more of the batch is not', async () => {
+test('behind 250 dispatches of a batch, an interactive one and the first of another batch are among the next starts, and one more of the batch is not', async () => {
   box = await openBox({ slots: { account: SLOTS, node: SLOTS, dark: SLOTS } });
   const prompt = '[[sim:slow seconds=1]]';
   const night = {

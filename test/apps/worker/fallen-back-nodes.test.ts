@@ -22,7 +22,7 @@ const anywhere = (): Pick<DispatchRecord, 'home' | 'request' | 'access'> => ({
   request: { id: '', cwd: '', hasSchema: false, envNames: [], node: 'any', origin: 'test-node' },
 });
 
-test('two nodes and a Redis that comes back as it was before anything was started: each says first what it runs and has run, and nobody starts what the other has', async () => {
+test('when Redis comes back as it was before any start, each of two nodes first reports what it runs and has run, and neither starts what the other has', async () => {
   // Slow to look around by itself, as a box with much to do is: the grace must be longer than that.
   box = await openBox({
     slots: { account: WORK, node: WORK - DONE, dark: WORK },

@@ -50,7 +50,7 @@ test('a sign between two looks clears it: a process that was stopped and goes on
   expect(signs).toHaveLength(1);
 });
 
-test('while Redis is away, and just after, nobody is taken for deaf', async () => {
+test('while Redis is away, and just after, no queue worker counts as deaf', async () => {
   const { make, signs } = maker();
   let answers = 0;
   const keeper = laneKeeper(30, { answersMs: () => answers }, quiet);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => box.close());
 
-test('an answer of 20 MB is whole on its node, and its head stands in Redis', async () => {
+test('an answer of 20 MB is whole on its node, and Redis has its head', async () => {
   const text = randomBytes(10 * 1024 * 1024).toString('hex');
   const file = join(box.stateDir, 'answer');
   writeFileSync(file, text);

@@ -80,7 +80,7 @@ test('what ran on a node that is gone is lost; what any node may do begins again
   expect(await box.records.read(id)).toMatchObject({ state: 'succeeded', attempt: 2 });
 });
 
-test('the late answer of a lost attempt is told as fenced, and is not the dispatch’s', async () => {
+test('the late answer of a lost attempt is recorded as fenced, and is not the dispatch’s answer', async () => {
   const id = await goneWith('the late one [[sim:slow seconds=3]]', { ...anywhere });
   await box.start(finder);
   await box.until(id, 'running');

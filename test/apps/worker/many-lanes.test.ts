@@ -8,7 +8,7 @@ afterEach(() => box.close());
 
 const SPENT = 12;
 
-test('many lanes whose windows are spent keep the few places of a node from nobody, and do not ask without end', async () => {
+test('many lanes with spent windows do not occupy the few slots of a node, and do not ask endlessly', async () => {
   const base = testConfig().lanes.filter(({ id }) => id === 'codex');
   const lanes = base.flatMap((lane) => [
     lane,

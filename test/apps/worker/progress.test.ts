@@ -40,7 +40,7 @@ describe('a running attempt', () => {
   );
 });
 
-test('progress is told at once with the session, then every three seconds and only when something changed', async () => {
+test('progress is reported at once with the session, then at most every three seconds and only if something changed', async () => {
   const told: [number, string | null, number][] = [];
   let now = 1_000_000;
   const transitions = {

@@ -94,7 +94,7 @@ describe('work that waits in a lane whose window is full', () => {
       expect(await read(id)).toMatchObject({ lane: 'codex', attempt: 1, state: 'queued', left: [] });
   }, 30_000);
 
-  test('ends as deferred when its --max-wait is over, also while the node is full and nobody asks the gate', async () => {
+  test('ends as deferred when its --max-wait is over, even while the node is full and no worker asks the gate', async () => {
     await box.close();
     box = await openBox({
       slots: { account: 8, node: 1, dark: 8 },
@@ -115,7 +115,7 @@ describe('work that waits in a lane whose window is full', () => {
 });
 
 describe('work that was running when its lane refused it', () => {
-  test('has left for the reset that was stated', async () => {
+  test('records that it left until the stated reset', async () => {
     await box.start();
     const id = await box.submit('[[codex:usage-limit resets_in=3600]]', { lane: 'codex', access: 'read' });
     const record = await box.ended(id);
@@ -127,7 +127,7 @@ describe('work that was running when its lane refused it', () => {
     expect(record.decision.notes).toContain('rerouted:codex:usage_limit');
   });
 
-  test('has left for the closing’s number where nobody stated a reset, and may come back when that closing is over', async () => {
+  test('records that it left by the closing’s number if no reset was stated, and may come back when that closing is over', async () => {
     await box.start();
     const id = await box.submit('[[codex:rate-limit]]', { lane: 'codex', access: 'read' });
     const record = await box.ended(id);
@@ -138,7 +138,7 @@ describe('work that was running when its lane refused it', () => {
   });
 });
 
-test('strictly independent work stays for its window although another account of its vendor has room, waiting and running', async () => {
+test('strictly independent work waits for its window, whether waiting or running, although another account of the same vendor has room', async () => {
   await box.close();
   const lanes = testConfig().lanes.flatMap((lane) =>
     lane.id === 'claude' ? [lane, { ...lane, id: 'claude-b', account: 'claude-b' }] : [lane],
@@ -168,7 +168,7 @@ test('strictly independent work stays for its window although another account of
   for (const id of [ran, waits]) expect(await read(id)).toMatchObject({ lane: 'claude', state: 'queued', left: [] });
 }, 30_000);
 
-test('a model that its vendor does not offer is asked for once in a dispatch: other models of the lane come next, then the other lane', async () => {
+test('a dispatch asks only once for a model that its vendor does not offer: other models of the lane come next, then the other lane', async () => {
   await box.start();
   const id = await box.submit('[[sim:no-model]]', { lane: 'codex', access: 'read' });
   expect(await box.ended(id)).toMatchObject({ state: 'failed' });

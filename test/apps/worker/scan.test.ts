@@ -58,7 +58,7 @@ test('a start that broke off before its claim is finished, once', async () => {
   await inOrder();
 });
 
-test('one that was cancelled meanwhile is not: its agent is never started, and there is no attempt to tell of', async () => {
+test('one that was cancelled meanwhile is not: its agent never starts, and there is no attempt to report', async () => {
   const { id, folder } = await halfStarted();
   expect(await box.queue.cancel(id)).toMatchObject({ how: 'asked' });
   await box.start();
@@ -116,7 +116,7 @@ test('what runs here and Redis has forgotten is said before anything is fetched'
   await inOrder();
 });
 
-test('an end is told as it was decided first, whatever the meters say when it is taken up', async () => {
+test('an end is delivered as it was first decided, whatever the meters say when the delivery is resumed', async () => {
   const reading = (account: string, usedPercent: number): Promise<boolean> =>
     box.gate.read({
       account,
@@ -195,7 +195,7 @@ test('when a supervisor is killed, also that goes which has no mark and no outpu
   expect(isAlive(child)).toBe(false);
 });
 
-test('a run whose supervisor is killed while it is being cancelled is told as cancelled, not as interrupted', async () => {
+test('a run whose supervisor is killed while it is being cancelled is recorded as cancelled, not as interrupted', async () => {
   await box.start();
   const id = await box.submit('[[sim:hang]]', { lane: 'codex' });
   const run = join(box.stateDir, 'runs', `${id}.1`, 'run.json');
@@ -210,7 +210,7 @@ test('a run whose supervisor is killed while it is being cancelled is told as ca
   expect(await waitUntil(() => attempts(id)[0])).toMatchObject({ outcome: 'cancelled' });
 });
 
-test('a supervisor that is stuck long past the time of its run is ended with it: the run is out of its time, not interrupted', async () => {
+test("a supervisor that is stuck long past its run's deadline is ended with the run, which counts as timed out, not interrupted", async () => {
   const worker = await box.start();
   const id = await box.submit('[[sim:hang]]', {
     lane: 'codex',

@@ -75,7 +75,7 @@ test('a waiting dispatch that has had no ticket for a while gets the one of its 
   expect(await auditIndexes(redis)).toEqual([]);
 });
 
-test('so does the next attempt after a re-route, on its new lane; a retry only when it is due; what runs or has ended never', async () => {
+test('so does the next attempt after a re-route, on its new lane, and a retry once it is due, but never what runs or has ended', async () => {
   const moved = await desk.run(await desk.submit());
   await desk.deliver(moved, { next: rerouted(moved, laneOf(config, 'claude')) });
   const due = now + 60_000;
@@ -99,7 +99,7 @@ test('so does the next attempt after a re-route, on its new lane; a retry only w
   for (const { id } of [running, ended]) expect(await desk.tickets.exists(await desk.read(id))).toBe(false);
 });
 
-test('a line that whoever ended a dispatch did not live to write is written, and is owed no more', async () => {
+test('a receipt line that a worker died before writing is written, and is no longer owed', async () => {
   const [queued, ran] = [await desk.submit(), await desk.run(await desk.submit())];
   await desk.queue.cancel(queued.id);
   await desk.deliver(ran, { next: cancelled });

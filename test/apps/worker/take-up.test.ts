@@ -105,7 +105,7 @@ describe.each(['codex', 'claude'] as const)('on %s', (lane) => {
   });
 });
 
-test('a writer whose window closes is carried on by the other lane, which is told so and gets what was said', async () => {
+test('a writer whose window closes is continued on the other lane, which is told so and gets the partial answer', async () => {
   await box.start();
   const id = await box.submit('The task itself. [[codex:usage-limit act=1]]', { access: 'write' });
   const record = await box.ended(id);

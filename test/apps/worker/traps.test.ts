@@ -114,7 +114,7 @@ describe('a CLI that hangs frees its slot in time', () => {
   });
 });
 
-test('a CLI that is deaf to TERM, and one that never reads its prompt, are ended all the same', async () => {
+test('a CLI that ignores TERM and one that never reads its prompt are ended anyway', async () => {
   await openWith((lane) => ({ command: lane.kind === 'claude' ? 'claude-ignores-term' : 'never-reads-its-prompt' }));
   const seen = await each({ hang: '[[sim:hang]]' });
   expect(seen['claude hang']).toMatchObject({ class: 'silence', last: { signal: 'SIGKILL' } });
@@ -195,7 +195,7 @@ test('a sandbox that cannot start is a fault of the box’s CLI: its lane is clo
   expect((await box.gate.snapshot('codex')).closed).toMatchObject({ reason: 'environment' });
 });
 
-test('strays of strays in sessions of their own, deaf to TERM, are gone when their run is told', async () => {
+test('strays of strays in sessions of their own that ignore TERM are gone when their run is delivered', async () => {
   await openWith();
   const seen = await each({ strays: '[[sim:strays count=3]]', timed: '[[sim:hang stage=tool]]' });
   expect(seen['codex strays']).toMatchObject({ state: 'succeeded' });

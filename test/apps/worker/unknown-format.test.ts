@@ -19,7 +19,7 @@ afterEach(() => box.close());
 const attempts = (id: string) =>
   box.receipts().flatMap((line) => (line.kind === 'attempt' && line.dispatch === id ? [line] : []));
 
-test('events of an unknown form are a fault of the lane: its work moves, its version stands in the receipts, and after three in a row it is closed', async () => {
+test('events of an unknown form count against the lane: its work moves, its version is in the receipts, and after three in a row it closes', async () => {
   await box.start();
   for (const n of [1, 2, 3]) {
     const id = await box.submit(`${n}`, { lane: 'codex' });

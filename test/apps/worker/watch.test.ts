@@ -10,7 +10,7 @@ const progress = { kind: 'progress' } as const;
 const final = { kind: 'final' } as const;
 
 describe('silence', () => {
-  test('is the time since the last progress; what is no progress does not shorten it', () => {
+  test('is the time since the last progress; other output does not shorten it', () => {
     const watch = watched();
     watch.take([progress], START + MINUTE);
     watch.take(
@@ -33,7 +33,7 @@ describe('silence', () => {
     expect(watch.verdict(START + 12 * MINUTE, 1)).toBe('silence');
   });
 
-  test('of an adopted run begins half over: nobody knows when it last moved', () => {
+  test('of an adopted run starts half used up, because its last progress is not known', () => {
     const late = START + 30 * MINUTE;
     const watch = watched(late);
     expect(watch.verdict(late + SILENCE / 2, 0)).toBeNull();

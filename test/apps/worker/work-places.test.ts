@@ -8,7 +8,7 @@ const reader = (cwd: string) => ({ cwd, writes: false, exclusive: false });
 const writer = (cwd: string) => ({ cwd, writes: true, exclusive: false });
 const alone = (cwd: string) => ({ cwd, writes: true, exclusive: true });
 
-test('writers of one folder are told of each other, by whatever name they came; readers and others are not', () => {
+test('writers of one folder are told of each other, by whatever path they name it; readers and others are not', () => {
   const folder = tempFolder('place');
   const other = join(tempFolder('other'), 'link');
   symlinkSync(folder, other);
@@ -26,7 +26,7 @@ test('writers of one folder are told of each other, by whatever name they came; 
   expect(places.beside('a')).toEqual(['b']);
 });
 
-test('whoever wants to be alone waits for the writers, and they for it; readers wait for nobody', () => {
+test('an exclusive writer waits for other writers, and they wait for it; readers never wait', () => {
   const freed: string[][] = [];
   const places = workPlaces((dispatches) => freed.push(dispatches));
   places.enter('w', writer('/x'));
@@ -53,7 +53,7 @@ test('whoever wants to be alone waits for the writers, and they for it; readers 
   expect(freed).toHaveLength(2);
 });
 
-test('a run that was found at work is there, whoever else is', () => {
+test('a run that was found at work counts, whatever else runs', () => {
   const places = workPlaces(() => undefined);
   places.found('a', alone('/x'));
   places.found('b', writer('/x'));

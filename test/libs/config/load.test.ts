@@ -148,7 +148,7 @@ test('a lane is data: a second account of a vendor starts from the lane of its k
   expect(lane(loaded, 'claude')).toMatchObject({ command: '/opt/claude', allowEndpoint: true });
 });
 
-test('every problem of file and environment is told at once, with place, value, what is allowed and the nearest key', () => {
+test('every problem of file and environment is reported at once, with place, value, what is allowed and the nearest key', () => {
   const file = `{
   "modles": {},
   "pressure": { "tight": "65", "critical": 85, "exhausted": 80 },
@@ -206,7 +206,7 @@ test.each([['null'], ['[]'], ['5'], ['"x"']])('a file that holds %s is refused a
   expect(wrong(load(text))[1]).toMatch(/^ {2}\(line 1\): saw .*; expected an object with/);
 });
 
-test('a byte order mark is no error, a duplicate key is one', () => {
+test('a byte order mark is accepted, a duplicate key is an error', () => {
   expect(good(load('\uFEFF{"slots": {"account": 3}}')).config.slots.account).toBe(3);
   expect(wrong(load('{"slots": {"account": 3,\n"account": 4}}'))).toEqual([
     'config.json',
@@ -252,12 +252,12 @@ test.each(['-m', 'a b', '', 'x\n'])('a model id that an argv would misread is re
   expect(wrong(load({ models: { codex: { fast: model } } })).join()).toContain('models.codex.fast');
 });
 
-test('variables that look like ours and are read by nothing are told, not refused', () => {
+test('variables that look like ours but are never read are reported, not refused', () => {
   const { warnings } = good(load({}, { CMO_PREFFER: 'claude', CMO_ATTEMPT: 'd-x.1', CMO_TEST_KEEP: '1' }));
   expect(warnings).toMatchObject([{ path: ['CMO_PREFFER'], nearest: 'CMO_PREFER' }]);
 });
 
-test('keys that are read and not yet acted on give a warning with their line, so that nobody relies on them', () => {
+test('keys that have no effect yet give a warning with their line, so that nobody relies on them', () => {
   const { warnings } = good(
     load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }),
   );
@@ -272,7 +272,7 @@ test('clocks can be set shorter, in milliseconds or as a text', () => {
   ).toEqual({ ...DEFAULT_TIMING, tokenLeaseMs: 500, restartGraceMs: 0, idleStopMs: 2000, refusalMs: [100, 1000] });
 });
 
-test("an input's own configuration lies over the defaults alone", () => {
+test("an input's own configuration overrides the defaults and nothing else", () => {
   const { config } = good(configOfValue({ pressure: { tight: 1 } }, 'input'));
   expect(config.pressure).toEqual({ tight: 1, critical: 85, exhausted: 95 });
   expect(wrong(configOfValue({ x: 1 }, 'input'))[0]).toBe('input');

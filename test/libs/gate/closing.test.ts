@@ -94,7 +94,7 @@ describe('a refusal', () => {
     expect(await closed()).toMatchObject({ reason: 'usage_limit' });
   });
 
-  test('of an attempt that was fenced closes all the same: the vendor said so', async () => {
+  test('of a fenced attempt still closes the account, because the vendor refused it', async () => {
     const record = await runs();
     await desk.deliver(record, { node: 'another-node', close: { til: null, reason: 'rate_limit' } });
     expect(await closed()).toMatchObject({ reason: 'rate_limit' });
@@ -192,7 +192,7 @@ describe('after the time it is closed for', () => {
   });
 });
 
-describe('the canary is never left armed behind a ghost:', () => {
+describe('the account never waits for a canary that is gone:', () => {
   beforeEach(async () => {
     await refused(await runs());
     await untilPast();

@@ -55,7 +55,7 @@ test('a paused lane admits nothing and says why; the others do', async () => {
   expect(await said()).toBe('yes');
 });
 
-test('a pause of every lane outlasts that of one, and the later end of the two is told', async () => {
+test('of a pause of every lane and one of a single lane, the later end is reported', async () => {
   const soon = Date.now() + 60_000;
   await controls.pause('codex', 'the one', soon);
   await controls.pause(null, 'all of them', null);
@@ -68,7 +68,7 @@ test('a pause of every lane outlasts that of one, and the later end of the two i
   expect(await said('claude')).toBe('yes');
 });
 
-test('a pause takes itself back at its time', async () => {
+test('a pause ends by itself at its time', async () => {
   await controls.pause('codex', 'for a moment', Date.now() + 300);
   expect(await said()).toBe('paused');
   await waitUntil(async () => (await said()) === 'yes');
@@ -93,7 +93,7 @@ test('a drained node is admitted nothing, on any lane; another is', async () => 
   expect(await said()).toBe('yes');
 });
 
-test('slots set by hand count at once, up and down, and the configuration’s again afterwards', async () => {
+test('slots set by hand count at once, up and down; once reset, the configured ones count again', async () => {
   await controls.setSlots('account', 'codex', 1);
   expect([await said(), await said()]).toEqual(['yes', 'slots']);
   await controls.setSlots('account', 'codex', 10);
@@ -121,7 +121,7 @@ test('slots of a dark meter are set for every account', async () => {
   expect([await said(), await said()]).toEqual(['yes', 'dark']);
 });
 
-test('whatever is said wakes those who were refused', async () => {
+test('every change of a control wakes the workers that were refused', async () => {
   const listener = server.client();
   const heard: string[] = [];
   listener.on('message', (channel: string) => heard.push(channel));

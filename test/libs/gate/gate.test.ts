@@ -81,7 +81,7 @@ describe('the gate admits', () => {
     expect(await reserve(gate, config, 'late')).toMatchObject({ ok: false, reason: 'dark' });
   });
 
-  test('no more than the dark bound on a reading of more than an hour ago, once a run of ours has ended since', async () => {
+  test('no more than the dark bound on a reading older than an hour, once a run of ours has ended since', async () => {
     const config = testConfig({ slots: { account: 8, node: 8, dark: 2 } });
     const gate = openGate(redis, config);
     const hourAgo = Date.now() - 61 * 60_000;
@@ -96,7 +96,7 @@ describe('the gate admits', () => {
     expect(await admitted(gate, config, 8)).toBe(8);
   });
 
-  test('a lane with slots of its own no further than those', async () => {
+  test('a lane with slots of its own up to those', async () => {
     const base = testConfig();
     const config = testConfig({ lanes: base.lanes.map((lane) => ({ ...lane, slots: 1 })) });
     const gate = openGate(redis, config);
@@ -187,7 +187,7 @@ describe('a reading', () => {
   });
 });
 
-test('sums that drifted are mended from the raw reservations, and the difference is told', async () => {
+test('sums that drifted are corrected from the raw reservations, and the difference is reported', async () => {
   const config = testConfig();
   const gate = openGate(redis, config);
   await gate.read(reading(1));
@@ -198,7 +198,7 @@ test('sums that drifted are mended from the raw reservations, and the difference
   expect(await redis.hget('cmo:q:codex:sum', 'inflight')).toBe('1');
 });
 
-test('a Redis that has just been restarted admits nothing until live nodes could assert their runs', async () => {
+test('a Redis that has just restarted admits nothing until live nodes have had time to assert their runs', async () => {
   const config = testConfig({ timing: { restartGraceMs: 2_000 } });
   const own = await startRedis();
   try {
@@ -214,7 +214,7 @@ test('a Redis that has just been restarted admits nothing until live nodes could
   }
 });
 
-test('nor does a replica that has just taken over, however long it was up; and what the old primary admitted starts by a new admission', async () => {
+test('nor does a replica that has just taken over, however long it was up; what the old primary admitted needs a new admission to start', async () => {
   const config = testConfig({ timing: { restartGraceMs: 1_000 } });
   const port = await freePort();
   const primary = await startRedis({ args: ['--port', String(port), '--bind', '127.0.0.1'] });
@@ -245,7 +245,7 @@ test('nor does a replica that has just taken over, however long it was up; and w
   }
 });
 
-test('a node that has the Redis to itself ends the grace with its word', async () => {
+test('a node that has the Redis to itself ends the grace as soon as it says that it has asserted its runs', async () => {
   const config = testConfig({ timing: { restartGraceMs: 60_000 } });
   const own = await startRedis();
   try {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('what a person keeps for these hours is refused to a batch and given to interactive work; another account has its own slots', async () => {
+test('what a person holds back for these hours is refused to a batch and given to interactive work; another account has its own slots', async () => {
   const day = { from: 0, until: 0, days: [], account: 'codex', points: 20, slots: 0 };
   const config = testConfig({ holdBackHours: [day], accounts: [{ id: 'claude', slots: 1 }] });
   const gate = openGate(redis, config);

@@ -36,7 +36,7 @@ const reserve = async (token: string, node = 'test-node'): Promise<string> => {
 };
 const audit = async (): Promise<string[]> => (await auditGate(redis, 'codex')).problems;
 
-test('a lent slot is another’s, its points stay, and taking it back asks nobody', async () => {
+test('a lent slot can be used by another run, keeps its points, and is taken back without admission', async () => {
   expect([await reserve('a'), await reserve('b'), await reserve('c')]).toEqual(['yes', 'yes', 'slots']);
   expect(await gate.lend('a', 'codex', true)).toBe(true);
   expect(await gate.lend('a', 'codex', true)).toBe(false);
@@ -55,7 +55,7 @@ test('a lent slot is another’s, its points stay, and taking it back asks nobod
   expect(await audit()).toEqual([]);
 });
 
-test('whoever ends with a lent slot takes nothing with it', async () => {
+test('a run that ends while its slot is lent frees no second slot', async () => {
   await reserve('a');
   await gate.lend('a', 'codex', true);
   await gate.giveBack('a', 'codex');
@@ -64,7 +64,7 @@ test('whoever ends with a lent slot takes nothing with it', async () => {
   expect(await gate.lend('a', 'codex', false)).toBe(false);
 });
 
-test('a node takes back all that it had lent, and nothing of another', async () => {
+test('a node takes back every slot that it lent, and none of another node', async () => {
   await reserve('here');
   await reserve('there', 'other-node');
   for (const id of ['here', 'there']) await gate.lend(id, 'codex', true);
@@ -75,7 +75,7 @@ test('a node takes back all that it had lent, and nothing of another', async () 
   expect(await audit()).toEqual([]);
 });
 
-test('lending wakes who was refused', async () => {
+test('lending a slot wakes the workers that were refused', async () => {
   await reserve('a');
   await reserve('b');
   const woken: string[] = [];

@@ -77,7 +77,7 @@ test('money beside the subscription is kept for readers and makes no room', asyn
   expect((await gate.snapshot('claude')).reading?.overage).toBeNull();
 });
 
-test('a window of some models binds only the tiers whose cost names it, and a bind to another tier gives its points back', async () => {
+test('a window scoped to some models binds only the tiers whose cost names it, and binding to another tier gives its points back', async () => {
   const gate = openGate(redis, config, (of, tier) => ({
     ...laneCost(of),
     'weekly:opus': tier === 'frontier' ? 500 : 0,

@@ -90,7 +90,7 @@ describe('the points of a run that ended', () => {
     expect(await pictureOf('five_hour')).toMatchObject({ estimated: 0, effective: 11 });
   });
 
-  test('are kept of one whose lease lapsed too, from then on: nobody knows any more what it has spent', async () => {
+  test('are kept after its lease lapsed too, because what it spent is not known', async () => {
     await read([five(10)]);
     const record = await desk.submit();
     await desk.reserve('t');
@@ -157,7 +157,7 @@ describe('a reading of some of the windows', () => {
 });
 
 describe('a reading', () => {
-  test('from a clock that runs ahead is taken as one of now: later ones still count', async () => {
+  test('from a clock that runs ahead is stored with the present time, so later readings still count', async () => {
     expect(await read([five(10)], { writtenAt: Date.now() + HOUR })).toBe(true);
     await sleep(5);
     expect(await read([five(20)])).toBe(true);
@@ -211,7 +211,7 @@ describe('of several windows', () => {
     });
   });
 
-  test('one that a run costs nothing of still binds when it is over its limit', async () => {
+  test('one that a run costs nothing in still binds when it is over its limit', async () => {
     const lanes = config.lanes.map((lane) => ({ ...lane, cost: { ...lane.cost, weekly: 0 } }));
     use(testConfig({ lanes }));
     await read([five(10), week(95.1)]);
@@ -221,13 +221,13 @@ describe('of several windows', () => {
   });
 });
 
-describe('room that only time makes is told to the refused', () => {
+describe('refused workers learn of room that only the passing of time made', () => {
   const wokenBy = async (act: () => Promise<unknown>): Promise<boolean> => {
     await act();
     return (await redis.hget(keys.gate('codex').flags, 'refused')) === '0';
   };
 
-  test('by whoever sweeps a lapsed token', async () => {
+  test('from any call that sweeps a lapsed token', async () => {
     use(testConfig({ slots: { account: 1, node: 8, dark: 1 }, timing: { tokenLeaseMs: 30 } }));
     await read([five(10)]);
     await desk.reserve('ghost');
@@ -236,7 +236,7 @@ describe('room that only time makes is told to the refused', () => {
     expect(await wokenBy(() => desk.gate.snapshot('codex'))).toBe(true);
   });
 
-  test('by whoever sees a reset first', async () => {
+  test('from the first call that sees a reset', async () => {
     const reset = Date.now() + 100;
     await read([five(95, reset)]);
     await expect(desk.reserve('t')).rejects.toThrow('limit');

@@ -70,12 +70,12 @@ describe('the cost of an attempt', () => {
     ]);
   });
 
-  test('is measured for a run whose beginning nobody noted, when no reading fell into it', () => {
+  test('is measured for a run whose start was not noted, if no reading fell into it', () => {
     expect(drive(read(0, 10), ended('a', opus(1000), 2000), read(5000, 11)).samples).toHaveLength(1);
     expect(drive(read(0, 10), read(1500, 10), ended('a', opus(1000), 2000), read(5000, 11)).samples).toEqual([]);
   });
 
-  test('is no sample without a reading from before it', () => {
+  test('gives no sample without a reading from before it', () => {
     expect(drive(began('a', opus(1000)), read(2000, 10), ended('a', opus(1000), 3000), read(5000, 12)).samples).toEqual(
       [],
     );
@@ -114,7 +114,7 @@ describe('the cost of an attempt', () => {
     expect(ledger.runs).toEqual({});
   });
 
-  test('of an attempt that was dropped is nobody’s', () => {
+  test('of a dropped attempt is charged to no run', () => {
     const { samples } = drive(
       read(0, 10),
       began('a', opus(1)),
@@ -159,7 +159,7 @@ describe('the estimate', () => {
   });
 });
 
-test('whatever comes in whatever order, no more is given out than the window rose by, and no share is negative', () => {
+test('in any order of events, the shares never add up to more than the window rose by, and none is negative', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('began' as const), id: fc.integer({ min: 0, max: 5 }) }),
     fc.record({ kind: fc.constant('ended' as const), id: fc.integer({ min: 0, max: 5 }) }),

@@ -18,7 +18,7 @@ const missing: LaneFacts = { available: false, installed: false };
 const told = (codex: LaneFacts, claude: LaneFacts, pin?: string): ReturnType<typeof deferral> =>
   deferral(decide(pin === undefined ? {} : { pin }, { codex, claude }, TWO));
 
-describe('what is told of work that no lane takes', () => {
+describe('what is reported of work that no lane takes', () => {
   test('a window that is spent is waited for, until its reset', () => {
     expect(told(spent, spent)).toMatchObject({
       code: 'CMO_E_DEFERRED',
@@ -28,7 +28,7 @@ describe('what is told of work that no lane takes', () => {
     });
   });
 
-  test('a pause is told as one, and no window is spoken of', () => {
+  test('a pause is reported as a pause, without naming a window', () => {
     expect(told(paused, paused)).toMatchObject({
       code: 'CMO_E_DEFERRED',
       details: ['codex: paused', 'claude: paused'],
@@ -45,7 +45,7 @@ describe('what is told of work that no lane takes', () => {
     expect(told(loggedOut, spent).fix).toContain('`cmo doctor`');
   });
 
-  test('where every lane wants a login or a CLI, that is the error and not a window', () => {
+  test('if every lane lacks a login or a CLI, that is the error, not a window', () => {
     for (const [codex, claude] of [
       [loggedOut, loggedOut],
       [loggedOut, missing],

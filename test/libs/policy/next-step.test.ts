@@ -117,7 +117,7 @@ describe('an agent that only reads', () => {
     expect(step('transient', alone, past('codex', 'transient', 2))).toBe('stop');
   });
 
-  test('a lane that used up a budget is not gone back to, also not for a limit', () => {
+  test('a lane that used up a budget is not chosen again, not even because of a limit', () => {
     expect(step('rate_limit', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'transient', 3))).toBe(
       'wait+close',
     );
@@ -126,7 +126,7 @@ describe('an agent that only reads', () => {
     );
   });
 
-  test('timeout and silence go elsewhere once', () => {
+  test('after timeout or silence it goes to another lane once', () => {
     expect(step('timeout', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'timeout'))).toBe('stop');
     expect(step('silence', { lane: 'claude', otherLanes: ['codex', 'other'] }, past('codex', 'silence'))).toBe('stop');
     expect(step('timeout', alone, past('codex', 'timeout'))).toBe('stop');
@@ -138,7 +138,7 @@ describe('an agent that only reads', () => {
     expect(step('transient', { attempts: 2 }, past('codex', 'usage_limit', 50))).toBe('retry');
   });
 
-  test('a limit alone waits for the reset the vendor stated, or for nobody knows when', () => {
+  test('a limit without another lane waits for the reset the vendor stated, or for an unknown time', () => {
     const wait = (resetsAt?: string | null): NextStep =>
       nextStep(failed('usage_limit', resetsAt === undefined ? {} : { resetsAt }), [], { ...reader, ...alone });
     expect(wait('2026-01-01T00:00:00+01:00')).toMatchObject({ kind: 'wait', until: Date.UTC(2025, 11, 31, 23) });
@@ -171,7 +171,7 @@ describe('an agent that only reads', () => {
     expect(step('killed', { lane: 'claude', otherLanes: ['codex'] }, past('codex', 'killed', 2))).toBe('stop');
   });
 
-  test('three ends from outside or in silence stop a dispatch, whichever they were and wherever', () => {
+  test('three attempts killed or ended for silence stop a dispatch, on whichever lanes', () => {
     const violent = ['killed', 'silence', 'interrupted', 'lost'] as const;
     expect(VIOLENT_ENDS).toBe(3);
     for (const cls of violent) {
@@ -250,11 +250,11 @@ describe('an agent that may have written', () => {
     expect(step('model_unavailable', { otherModel: 'gpt-y' }, [], lostWriter)).toBe('stop+look');
   });
 
-  test('with nothing to go on in and nowhere else to go stops, and still closes the lane', () => {
+  test('without a session to resume or another lane it stops, and still closes the lane', () => {
     expect(step('usage_limit', alone, [], lostWriter)).toBe('stop+close+look');
   });
 
-  test('and failed again before it did anything may begin as it began, but elsewhere only as one that carries on', () => {
+  test('and failed again before it did anything may start again the same way, but on another lane only as a continuation', () => {
     const again: StepFacts = { ...writer, began: 'no', beganBefore: true };
     expect(step('transient', {}, [], again)).toBe('resume');
     expect(step('transient', { session: null }, [], again)).toBe('retry');
@@ -265,7 +265,7 @@ describe('an agent that may have written', () => {
     expect(step('deterministic', {}, [], again)).toBe('stop+look');
   });
 
-  test('is run again plainly when --retry-writes said so, and still looked at when it ends', () => {
+  test('is simply run again if --retry-writes was given, and still needs a look when it ends', () => {
     const opted = { ...lostWriter, retryWrites: true };
     expect(
       ['transient', 'killed', 'timeout', 'interrupted', 'lost'].map((cls) => step(cls as FailureClass, {}, [], opted)),

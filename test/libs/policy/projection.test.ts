@@ -121,7 +121,7 @@ test('a closed account opens when its vendor said, and a long batch goes through
   expect(starts.map((start) => tasks.filter(({ startsAfter }) => startsAfter === start).length)).toEqual([95, 95, 10]);
 });
 
-test('a picture that is too old keeps nobody waiting, since it says nothing', () => {
+test('a picture that is too old holds nothing back, because it says nothing', () => {
   const old = { ...picture(account('codex', 99, 99)), writtenAt: iso(-2) };
   expect(project([{}], old, config, NOW, dayOf).tasks[0]).toMatchObject({
     startsAfter: NOW,

@@ -194,7 +194,7 @@ describe('the config of a decision', () => {
     ]);
   });
 
-  test('is refused for a member of bands or preference that is none, which would else be left out in silence', () => {
+  test('is refused for an unknown member of bands or preference, which would otherwise be ignored silently', () => {
     expect(read({ pressure: { critcal: 80 }, preference: { frist: 'claude' } })).toEqual([
       ['preference', 'first'],
       ['pressure', 'critical'],

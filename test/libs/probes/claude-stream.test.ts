@@ -98,7 +98,7 @@ describe('the rate_limit_event of a claude run', () => {
     expect(probe.kind === 'reading' && verdict(probe.reading.windows, probe.reading.reached).exhausted).toBe(true);
   });
 
-  it('has no figure where the vendor writes something that is no share of a window', () => {
+  it("has no figure if the vendor's value is not a share of a window", () => {
     expect(
       read({ status: 'allowed', unifiedWindows: { five_hour: { utilization: 27 }, seven_day: { utilization: 0.27 } } }),
     ).toMatchObject({ reading: { windows: [{ id: 'weekly', usedPercent: 27 }] } });

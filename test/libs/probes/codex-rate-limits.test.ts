@@ -80,7 +80,7 @@ describe('a rate-limit line of a session file', () => {
     }
   });
 
-  it('speaks of the account only under the ids codex and premium, or none', () => {
+  it('refers to the account only under the ids codex and premium, or without an id', () => {
     const pools = ['codex', 'premium', ' Codex ', null, undefined, '', 'codex_bengalfox', 'gpt-x', 'constructor'].map(
       (id) => readRateLimitLine(countLine(limits(1, 1, { limit_id: id })))?.accountPool,
     );

@@ -77,7 +77,7 @@ describe('the reading of a codex login', () => {
     expect(percents(await read(home))).toEqual([30, 1]);
   });
 
-  it('is the newest one written, whichever of several parallel files it stands in and whichever was touched last', async () => {
+  it('is the newest one written, in whichever of several parallel files it is and whichever was touched last', async () => {
     const home = await scratchFolder();
     await rollout(home, `${day}/rollout-2026-11-20T03-00-00-a.jsonl`, countLine(limits(20, 1), 10 * MINUTE), 0);
     await rollout(home, `${day}/rollout-2026-11-20T02-00-00-b.jsonl`, countLine(limits(30, 1), 2 * MINUTE), 2 * MINUTE);
@@ -160,7 +160,7 @@ describe('the reading of a codex login', () => {
     expect(percents(await read(home))).toBe('no_sessions');
   });
 
-  it('comes from lines after a block of NULs, with CRLF ends, with a byte order mark, and from one whose line end is still to be written', async () => {
+  it('comes from lines after a block of NULs, with CRLF ends or a byte order mark, and from a line whose end is not written yet', async () => {
     for (const text of [
       `${'\0'.repeat(200_000)}${countLine(limits(25, 1))}`,
       countLine(limits(25, 1)).replace('\n', '\r\n'),
@@ -311,7 +311,7 @@ describe('the vendor saying that the account is closed', () => {
     expect(await state(home)).toMatchObject({ exhausted: true, blockedUntil: NOW + 3 * DAY, needsPerson: false });
   });
 
-  it('says nothing of the account when it stands in the pool of one model', async () => {
+  it('says nothing about the account if it belongs to the pool of one model', async () => {
     const home = await scratchFolder();
     await rollout(
       home,

@@ -32,7 +32,7 @@ describe('an instant as a vendor writes it', () => {
     for (const value of [at / 1000, at, String(at / 1000), ` ${at} `]) expect(parseInstant(value)).toBe(at);
   });
 
-  it('makes nothing of what is no instant', () => {
+  it('returns null for what is not an instant', () => {
     for (const value of [
       null,
       undefined,

@@ -14,7 +14,7 @@ const window = (changes: Partial<RawWindow> = {}): RawWindow => ({
 });
 
 describe('the kind of a window', () => {
-  it('follows its length, whichever slot it stands in', () => {
+  it('follows its length, in whichever slot it is', () => {
     const kinds = [295, 299, 300, 305, 294, 306, 1440, 10_020, 10_079, 10_080, 10_140, 10_141, 43_200, 44_640].map(
       (minutes) => kindOfMinutes(minutes)?.kind,
     );
@@ -36,11 +36,11 @@ describe('the kind of a window', () => {
     ]);
   });
 
-  it('is not read from a length that is none', () => {
+  it('is not read from an invalid length', () => {
     for (const minutes of [null, 0, -300, 1e12]) expect(kindOfMinutes(minutes)).toBeNull();
   });
 
-  it('without a length is the slot, unless the reset lies further away than that', () => {
+  it('without a length is that of its slot, unless the reset is further away than that', () => {
     expect(kindOfSlot('primary', 2 * hour).kind).toBe('five_hour');
     expect(kindOfSlot('primary', null).kind).toBe('five_hour');
     expect(kindOfSlot('primary', 6 * 24 * hour).kind).toBe('weekly');
@@ -73,14 +73,14 @@ describe('windows as they stand now', () => {
     expect(windowsAt([window({ resetsAt: null })], now - 5 * hour + 1, now)[0]?.usedPercent).toBe(40);
   });
 
-  it('keep their figure but no reset when that lies further away than the window is long', () => {
+  it('keep their figure but not a reset that is further away than the window is long', () => {
     expect(windowsAt([window({ resetsAt: now + 6 * hour })], now, now)[0]).toMatchObject({
       usedPercent: 40,
       resetsAt: null,
     });
   });
 
-  it('reset no later than a whole length from now, however much ahead the clock of the writer was', () => {
+  it("reset no later than one window length from now, however far ahead the writer's clock was", () => {
     expect(windowsAt([window({ resetsAt: now + 5 * hour + 3 * minute })], now, now)[0]?.resetsAt).toBe(now + 5 * hour);
   });
 

@@ -47,7 +47,7 @@ test('a batch that is sent again counts nothing twice', async () => {
   expect(await desk.records.census('unknown')).toBeNull();
 });
 
-test('a retry stands beside what it takes the place of, which is told once', async () => {
+test('a retry and the dispatch that it replaces both stay in the batch, and the replacement is counted once', async () => {
   const first = await desk.submit(member('night'));
   await desk.deliver(await desk.run(first), { next: failed });
   const second = await desk.submit(member('night', { retryOf: first.id }));

@@ -221,7 +221,7 @@ describe('a close while Redis is away', () => {
 });
 
 describe('an opening', () => {
-  test('that is told starts what waits, in order, without the fallback', async () => {
+  test('that is announced starts what waits, in order, without the fallback', async () => {
     await shut();
     const records = await submit(5);
     const one = await station();

@@ -65,7 +65,7 @@ test('the key outlives the end by seven days, and is not counted down before', a
   expect(await desk.queue.submit([fresh('nightly', 'another task')])).toMatchObject([{ state: 'queued' }]);
 });
 
-test('an id that is known needs no key any more', async () => {
+test('a known id no longer needs a key', async () => {
   const news = fresh('nightly', 'the task');
   await desk.queue.submit([news]);
   const [again] = await desk.queue.submit([{ ...news, task: 'another task' }]);

@@ -107,7 +107,7 @@ describe('submit', () => {
     await redis.call('ACL', 'DELUSER', 'no-texts');
   });
 
-  test('of nothing is nothing', async () => {
+  test('of nothing returns nothing', async () => {
     expect(await desk.queue.submit([])).toEqual([]);
   });
 
@@ -147,7 +147,7 @@ describe('submit', () => {
 });
 
 describe('the order of tickets', () => {
-  test('lets the first of another project stand behind the first of 250, not behind them all', async () => {
+  test('places the first dispatch of another project after the first of 250, not after all of them', async () => {
     const many = Array.from({ length: 250 }, () => fresh({ project: 'a' }));
     await desk.queue.submit(many);
     const late = fresh({ project: 'b' });
@@ -164,7 +164,7 @@ describe('the order of tickets', () => {
     expect(first.filter((id) => ids.has(id))).toHaveLength(10);
   });
 
-  test('puts a project that comes late beside what starts now, not in front of all that waited', async () => {
+  test('places a project that comes late beside what starts now, not ahead of all that waited', async () => {
     const early = await desk.queue.submit(Array.from({ length: 10 }, () => fresh({ project: 'a' })));
     for (const record of early.slice(0, 5)) await desk.run(record);
     const late = fresh({ project: 'b' });
@@ -186,7 +186,7 @@ describe('the order of tickets', () => {
     expect((await order()).indexOf(single.record.id)).toBe(1);
   });
 
-  test('begins again only when nothing lives: what still runs may come back with its tag', async () => {
+  test('starts again only when nothing waits or runs: what still runs may come back with its tag', async () => {
     const [first, second] = await desk.queue.submit([fresh(), fresh()]);
     const running = await desk.run(first as DispatchRecord);
     await desk.queue.cancel((second as DispatchRecord).id);

@@ -128,7 +128,7 @@ describe('start', () => {
     expect(await desk.read(record.id)).toMatchObject({ state: 'queued', node: null });
   });
 
-  test('lowers the cost to what the dispatch costs, and wakes whoever was refused for it', async () => {
+  test('lowers the cost to what the dispatch costs, and wakes the workers that were refused', async () => {
     await desk.submit();
     const record = await desk.submit();
     await desk.reserve('t');
@@ -237,7 +237,7 @@ describe('deliver', () => {
     expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ reserved: 1, settling: 0 });
   });
 
-  test('is not undone by a heartbeat that comes after it; nor does one of another node, or for another attempt, reserve anything', async () => {
+  test('is not undone by a later heartbeat; a heartbeat of another node or for another attempt reserves nothing', async () => {
     const record = await desk.run(await desk.submit());
     const renew = (change: { attempt?: number; node?: string } = {}): Promise<string> =>
       desk.gate.renew({
@@ -261,7 +261,7 @@ describe('deliver', () => {
     expect(snapshot.windows[0]).toMatchObject({ reserved: 0, settling: 1 });
   });
 
-  test('with a next attempt ends it as cancelled when a cancel came first', async () => {
+  test('with a next attempt ends the dispatch as cancelled if a cancel came first', async () => {
     const record = await desk.run(await desk.submit());
     await desk.queue.cancel(record.id);
     expect(await desk.deliver(record, { next: rerouted(record, laneOf(config, 'claude')) })).toEqual({
@@ -295,7 +295,7 @@ describe('deliver', () => {
     expect((await desk.gate.snapshot('codex')).windows[0]).toMatchObject({ settling: 1, effective: 11 });
   });
 
-  test('wakes whoever was refused, and nobody when nobody was', async () => {
+  test('wakes the workers that were refused, and publishes nothing if none was', async () => {
     const [one, other] = [await desk.run(await desk.submit()), await desk.run(await desk.submit())];
     expect(await wakesOf(() => desk.deliver(one, { success: true }))).toEqual([]);
     await refuseSomebody();
@@ -327,7 +327,7 @@ describe('cancel', () => {
     expect(await desk.queue.cancel(record.id)).toEqual(cancelled);
   });
 
-  test('of what runs asks its node, every time it is asked', async () => {
+  test('of a running dispatch asks its node, each time', async () => {
     const record = await desk.run(await desk.submit());
     const listener = server.client();
     const heard: string[] = [];
@@ -340,7 +340,7 @@ describe('cancel', () => {
     listener.disconnect();
   });
 
-  test('of what has ended says so and changes nothing', async () => {
+  test('of an ended dispatch reports that and changes nothing', async () => {
     const record = await desk.run(await desk.submit());
     await desk.deliver(record, { success: true });
     const ended = await desk.read(record.id);
@@ -354,7 +354,7 @@ describe('cancel', () => {
 });
 
 describe('unstart', () => {
-  test('puts an attempt that started nothing back into the line: same attempt, nothing spent, no line owed', async () => {
+  test('puts an attempt that started nothing back into the queue: same attempt, nothing spent, no receipt owed', async () => {
     const record = await desk.run(await desk.submit());
     await refuseSomebody();
     expect(
@@ -417,7 +417,7 @@ describe('assert-run', () => {
       ttlMs: 1000,
     });
 
-  test('puts a record that fell back to waiting back to running, its points spoken for without admission', async () => {
+  test('puts a record that fell back to waiting back to running, and reserves its points without admission', async () => {
     const record = await desk.submit();
     await desk.meter(94.9);
     expect(await asserted(record, 3)).toBe('asserted');
@@ -495,7 +495,7 @@ describe('the last waiting dispatch of a tier', () => {
 });
 
 describe('interactive work', () => {
-  test('that comes in wakes the workers of its account: it may take the place that others are refused', async () => {
+  test('that arrives wakes the workers of its account: it may use the slot that is held back from others', async () => {
     expect(await wakesOf(() => desk.submit({ class: 'normal' }))).toEqual([]);
     expect(await wakesOf(() => desk.submit({ class: 'interactive', lane: 'claude' }))).toEqual(['claude']);
     const record = await desk.run(await desk.submit({ class: 'interactive' }));
@@ -504,7 +504,7 @@ describe('interactive work', () => {
     ]);
   });
 
-  test('that is not due yet does not open the held-back place for the others', async () => {
+  test('that is not due yet does not open the held-back slot for the others', async () => {
     use(testConfig({ holdBack: { slots: 1, points: 1 }, slots: { account: 2, node: 8, dark: 8 } }));
     const record = await desk.run(await desk.submit({ class: 'interactive' }));
     await desk.submit();

@@ -111,7 +111,7 @@ describe('reading', () => {
     expect(unreadable[0]).toBe('2030-01.jsonl {"kind":"att');
   });
 
-  test('reads lines that lie over the ends of chunks, and letters of several bytes', async () => {
+  test('reads lines and multi-byte characters that cross the ends of chunks', async () => {
     const many = Array.from(
       { length: 300 },
       (_, i) => ({ ...attempt(`d-${i}`, 1, '2030-01-01T00:00:00Z'), words: 'ü€😀'.repeat(i) }) as ReceiptLine,

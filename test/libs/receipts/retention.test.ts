@@ -37,7 +37,7 @@ test('months beyond the lines that are kept go, the oldest first, and never the 
   expect(await forgetReceipts('/nonexistent', { days: 1, most: 1 }, NOW, false)).toEqual([]);
 });
 
-test('the room for receipts is real, lies beside them, and is given up for a line that the disk does not take', async () => {
+test('the reserve for receipts takes real space beside them, and is given up when a line does not fit on the disk', async () => {
   const folder = join(tempFolder('receipts'), 'receipts');
   mkdirSync(folder);
   expect([await layBallast(folder), await layBallast(folder)]).toEqual([true, true]);

@@ -38,7 +38,7 @@ function relationsOf(pid: number): number[] {
 
 const serverPid = (server: ForkServer): number => server.pid() ?? 0;
 
-test('programs are started by it, each in a session of its own, with their words and nothing but the environment that is given', async () => {
+test('it starts programs, each in a session of its own, with the given arguments and only the given environment', async () => {
   const server = opened(await nodeProgram());
   const out = join(tempFolder('fork'), 'out');
   const { exited } = await started(
@@ -58,7 +58,7 @@ test('programs are started by it, each in a session of its own, with their words
   expect(relationsOf(pid)).toEqual([serverPid(server), pid, pid]);
 });
 
-test('what cannot be started is told with its reason, and the next start is as good as any', async () => {
+test('a program that cannot be started is reported with its reason, and the next start works', async () => {
   const server = opened(await nodeProgram());
   expect(await server.fork({ file: '/no/such/program', args: [], env: {} })).toMatchObject({
     ok: false,
@@ -71,7 +71,7 @@ test('what cannot be started is told with its reason, and the next start is as g
   expect(await (await started(server, '/bin/true')).exited).toBe(0);
 });
 
-test('killed, it takes nothing with it, what it had not answered is started all the same, and the next start has a new one', async () => {
+test('when it is killed, the programs it started go on, unanswered requests are started without it, and the next start gets a new server', async () => {
   const server = opened(await nodeProgram());
   const first = await started(server, `${BIN}sleeps-forever`);
   const old = serverPid(server);

@@ -30,7 +30,7 @@ test('a taken lock refuses others and names its living owner and what it said', 
   await (await mustTake(path)).release();
 });
 
-test('nothing but the lock lies there, and after its release nothing', async () => {
+test('only the lock file is in the folder, and after its release nothing is', async () => {
   const folder = tempFolder('lock');
   const lock = await mustTake(join(folder, 'daemon.lock'));
   await take(join(folder, 'daemon.lock'));
@@ -50,7 +50,7 @@ test('a dead owner’s lock is taken over by exactly one of many', async () => {
   }
 });
 
-test('a taker that died while it replaced an abandoned lock holds nobody up', async () => {
+test('a process that died while replacing an abandoned lock blocks nobody', async () => {
   const folder = tempFolder('lock');
   const path = join(folder, 'start.lock');
   await take(path, {}, { owner: dead });

@@ -40,7 +40,7 @@ describe.each([
     expect(await table.find({ marks: [attemptMark(newId())] })).toEqual([]);
   });
 
-  test('ends with TERM what obeys and with KILL what does not, and says which', async () => {
+  test("ends processes with TERM if they obey and with KILL if they don't, and reports which", async () => {
     const id = newId();
     const obeys = await launch(`${BIN}sleeps-forever`, [], { CMO_ATTEMPT: id });
     const ignores = await launch(`${BIN}ignores-term`, [], { CMO_ATTEMPT: id });

@@ -104,7 +104,7 @@ describe('making a run folder', () => {
 });
 
 describe('the list of runs', () => {
-  test('names attempts in the order of their dispatches, and nothing else that lies there', async () => {
+  test('names attempts in the order of their dispatches, and ignores everything else in the folder', async () => {
     const runs = tempRuns();
     expect(await listRuns(runs)).toEqual([]);
     const first = newPlan(['/bin/true'], { dispatch: `d-01${'0'.repeat(24)}`, attempt: 2 });
@@ -119,7 +119,7 @@ describe('the list of runs', () => {
     ]);
   });
 
-  test('half-made folders are removed when they are old, others never', async () => {
+  test('half-made folders are removed once they are old; others never are', async () => {
     const { runs } = await made();
     for (const name of ['.new-1-old', '.new-1-young']) mkdirSync(join(runs, name));
     utimesSync(join(runs, '.new-1-old'), 1_000, 1_000);
@@ -158,7 +158,7 @@ describe('the claim', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('one whose content was lost in a power cut is still a claim, by nobody alive', async () => {
+  test('one whose content was lost in a power cut still counts as a claim by a process that is gone', async () => {
     const { folder } = await made();
     writeFileSync(join(folder, 'claim'), '');
     expect(await readClaim(folder)).toEqual({ by: null, void: false });
@@ -215,7 +215,7 @@ describe('the status', () => {
     expect(await readStatus(folder, diesJustNow)).toMatchObject({ state: 'exited', exit: { code: 0, signal: null } });
   });
 
-  test('codes above 128 name the signal, and a torn run record is no record', async () => {
+  test('codes above 128 name the signal, and a torn run record counts as missing', async () => {
     const { folder } = await made();
     claimBy(folder, dead);
     writeFileSync(join(folder, 'run.json'), '{"pid":1');
@@ -237,7 +237,7 @@ describe('the status', () => {
 describe('what the tender writes', () => {
   const receipt = { kind: 'attempt', id, outcome: 'ok' } as unknown as AttemptReceipt;
 
-  test('the first receipt stays, and every writer is told what is really there', async () => {
+  test('the first receipt stays, and every writer gets the stored one back', async () => {
     const { folder } = await made();
     expect(await readReceipt(folder)).toBeNull();
     const other = { ...receipt, outcome: 'failed' as const };
@@ -265,7 +265,7 @@ test('a folder copied from another box keeps its names but not its processes', a
   expect(await readStatus(runPath(`${runs}-copied`, id))).toMatchObject({ state: 'claimed', alive: false });
 });
 
-test('a folder made for a lost attempt is claimed from the first moment, by nobody who lives', async () => {
+test('a folder made for a lost attempt is created with the claim of a process that is gone', async () => {
   const { folder } = await makeRun(tempRuns(), { plan, prompt: 'the prompt', lost: true });
   expect(await readStatus(folder)).toMatchObject({ state: 'claimed', alive: false });
   expect((await voidClaim(folder)).voided).toBe(false);
@@ -280,7 +280,7 @@ test('a folder that is set aside makes room for another, and is kept', async () 
 });
 
 describe('a run folder that somebody spoilt', () => {
-  test('is told by what is not a file, or is no folder itself; one that is whole or gone is not', async () => {
+  test('is recognised by a part that is not a file, or by not being a folder; a whole or missing one is not', async () => {
     const { runs, folder } = await made();
     expect([await spoiltPart(folder), await spoiltPart(`${folder}0`)]).toEqual([null, null]);
     mkdirSync(join(folder, 'the-agents-own'));
@@ -302,7 +302,7 @@ describe('a run folder that somebody spoilt', () => {
     }
   });
 
-  test('is delivered also where something of its name lies among the delivered ones: that is kept for a look', async () => {
+  test('is delivered even if its name is taken among the delivered ones: the other is kept for inspection', async () => {
     const { runs } = await made();
     mkdirSync(join(runs, 'done', id, 'x'), { recursive: true });
     const done = await markDelivered(runs, id);

@@ -45,7 +45,7 @@ test('chunks are never larger than asked for, whatever waits', async () => {
   await spool.close();
 });
 
-test('bytes behind the cap are never given out, and passing it is told', async () => {
+test('bytes past the cap are never given out, and passing the cap is reported', async () => {
   const path = newFile();
   writeFileSync(path, '0123456789');
   const spool = openSpool(path, { chunkBytes: 4, capBytes: 10 });
@@ -69,7 +69,7 @@ test('a file that was cut is waited for, not read again', async () => {
   await spool.close();
 });
 
-test('what lies past the cap is cut away but for what shows it; nothing else is ever cut', async () => {
+test('what is past the cap is cut off, except for what shows that it was passed; nothing else is ever cut', async () => {
   const path = newFile();
   writeFileSync(path, 'x'.repeat(5_000));
   await cutSpool(path, 1_000);

@@ -20,7 +20,7 @@ test('this box does the shell supervisor, and a trial says so', async () => {
   expect(await probeSupervisor({ script: '/no/such/script' })).toEqual(shellSupervisor());
 });
 
-test('a box without setpriv gets the Node supervisor, and is told why', async () => {
+test('a box without setpriv gets the Node supervisor, with the reason', async () => {
   const tools = tempFolder('tools');
   for (const name of ['sh', 'env', 'setsid', 'ln', 'mv', 'rm', 'sync', 'sleep', 'grep'])
     symlinkSync(`/usr/bin/${name}`, join(tools, name));
@@ -29,7 +29,7 @@ test('a box without setpriv gets the Node supervisor, and is told why', async ()
   );
 });
 
-test('a box whose tools lack an option gets the Node supervisor, and is told why', async () => {
+test('a box whose tools lack an option gets the Node supervisor, with the reason', async () => {
   for (const [tool, script, why] of [
     ['setpriv', 'echo "setpriv: unrecognized option: pdeathsig" >&2; exit 1', 'a trial run ended with code 1'],
     ['sleep', 'echo "sleep: invalid number" >&2; exit 1', 'a trial run ended with code 1'],
@@ -71,7 +71,7 @@ test('a supervisor that cannot even claim is dead, and the folder is as before',
   expect(await readStatus(run.folder)).toEqual({ state: 'unclaimed' });
 });
 
-test('waiting is bounded, and what comes late is still there for whoever tends the folder', async () => {
+test("waiting is bounded, and the folder's tender still finds what comes later", async () => {
   const run = await newRun([`${BIN}sleeps-forever`]);
   const supervisor = shellSupervisor();
   if (typeof supervisor === 'string') throw new Error(supervisor);

@@ -73,12 +73,12 @@ test('a text that is too large for Redis is whole on its node, and cut elsewhere
   expect(readdirSync(join(folder, 'box-1')).filter((name) => name.startsWith('.new-'))).toEqual([]);
 });
 
-test('so is one that only compresses well', async () => {
+test('so is a large text that only compresses well', async () => {
   await here.putBlob(ID, 'result', 'x'.repeat(20 * 1024 * 1024));
   expect((await there.text(ID, 'result'))?.cut?.bytes).toBe(20 * 1024 * 1024);
 });
 
-test('where its file is gone the head is what is left, and says so', async () => {
+test('if its file is gone, the head is what remains, and it says so', async () => {
   await here.putBlob(ID, 'result', noise(HEX_MB));
   expect(existsSync(join(folder, 'box-1', `${ID}.result`))).toBe(true);
   rmSync(join(folder, 'box-1', `${ID}.result`));

@@ -27,7 +27,7 @@ test('a Redis that was killed is away at once, and answers from its return on', 
   expect(pulse.answersMs()).toBeLessThan(10_000);
 });
 
-test('a Redis that was stopped is away although every connection to it looks fine, and what was in flight is sent again on a new one', async () => {
+test('a stopped Redis counts as away although every connection looks fine, and commands in flight are sent again on a new connection', async () => {
   server = await startRedis();
   const redis = server.client();
   pulse = takePulse(redis, QUICK);

@@ -63,7 +63,7 @@ describe('a record', () => {
     });
   });
 
-  test('that nobody has submitted is null', async () => {
+  test('that was never submitted is null', async () => {
     expect(await records.read(newId())).toBeNull();
   });
 });
@@ -107,7 +107,7 @@ describe('a listing', () => {
     expect(await records.list({ batch: 'other', limit: 10 })).toEqual([]);
   });
 
-  test('of nothing is nothing', async () => {
+  test('of nothing returns nothing', async () => {
     await desk.submit();
     expect(await records.list({ limit: 0 })).toEqual([]);
   });

@@ -29,7 +29,7 @@ describe('a script', () => {
     },
   );
 
-  test('takes a part as it is written, whatever stands in it', () => {
+  test('includes a part exactly as written, whatever it contains', () => {
     expect(script('x', '--@include part', { part: "return '$& $1 $$'" }).text).toBe("return '$& $1 $$'");
   });
 
@@ -61,13 +61,13 @@ describe('running one', () => {
     expect(await evaluate(redis, echo, ['k'], 8)).toBe('8');
   });
 
-  test('throws what Redis says of it', async () => {
+  test('throws the error that Redis reports', async () => {
     await expect(
       evaluate(redis, script('wrong', "return redis.call('LPUSH', KEYS[1], 'x')"), ['k'], 0),
     ).rejects.toThrow(/WRONGTYPE/);
   });
 
-  test('whose answer has not its shape is a bug', async () => {
+  test('whose answer has the wrong shape is a bug', async () => {
     await expect(evaluateJson(redis, script('number', 'return 1'), [], 0)).rejects.toThrow(
       'script number answered number',
     );

@@ -120,7 +120,7 @@ describe('compiling a schema', () => {
     expect(await answerCheck(schema)).toMatchObject({ ok: false, details: [expect.any(String)] });
   });
 
-  test('the same $id twice is no clash', async () => {
+  test('the same $id twice does not clash', async () => {
     for (let i = 0; i < 2; i++)
       expect((await answerCheck({ $id: 'https://example.com/a', type: 'object' })).ok).toBe(true);
   });

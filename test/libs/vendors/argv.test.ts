@@ -91,7 +91,7 @@ describe('claude', () => {
     expect(argv({ fullAccess: true })).toEqual(argv());
   });
 
-  test('a resumed session has no new id, a schema stands inline', () => {
+  test('a resumed session gets no new id, and a schema is passed inline', () => {
     const resumed = argv({ resume: 's-1', schemaText: '{"type":"object"}' });
     expect(resumed.slice(-2)).toEqual(['--resume', 's-1']);
     expect(resumed).not.toContain('--session-id');

@@ -86,7 +86,7 @@ describe('a run that floods', () => {
     expect(reader.finish(exitFacts())).toMatchObject({ ok: true, text: 'after all', began: 'unknown' });
   });
 
-  test('on stderr is told with the bytes of stderr', () => {
+  test('on stderr is reported with the number of bytes', () => {
     const { reading } = run(
       'claude',
       [init()],
@@ -119,7 +119,7 @@ describe('a line that is too long to be read', () => {
   const limits = { lineBytes: 100_000, totalBytes: 2 ** 40, pieces: 4096 };
   const long = 'x'.repeat(200_000);
 
-  test('where the answer should be is told, and the same is not paid for again', () => {
+  test('in place of the answer is reported, and the run is not repeated at new cost', () => {
     for (const [kind, out] of [
       ['claude', [init(), result(long)]],
       ['codex', [started, turn, message(long)]],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { redact } from '#vendors/redact';
 
-test('a value of the environment in a CLI’s last words is told by its name', () => {
+test('a value of the environment in a CLI’s last words is replaced by its name', () => {
   const environment = {
     KEY: 'sk-something-long',
     HTTPS_PROXY: 'http://me:hunter22@proxy:80',
@@ -16,15 +16,15 @@ test('a value of the environment in a CLI’s last words is told by its name', (
   expect(redact('proxy said: hunter22 is wrong', environment)).toBe('proxy said: [HTTPS_PROXY] is wrong');
 });
 
-test('a value that the cap of the words cut off is told by its name too', () => {
+test('a value whose end was cut off by the cap is replaced by its name too', () => {
   expect(redact('incorrect key: sk-somethi', { KEY: 'sk-something-long' })).toBe('incorrect key: [KEY]');
 });
 
-test('a value that lost its head to the cap is told by its name too', () => {
+test('a value whose beginning was cut off by the cap is replaced by its name too', () => {
   expect(redact('mething-long was refused', { KEY: 'sk-something-long' })).toBe('[KEY] was refused');
 });
 
-test('a line of the prompt that a CLI prints back is told as that, whole or cut', () => {
+test('a line of the prompt that a CLI prints back is named as such, whole or cut', () => {
   const prompt = 'Fix it.\n  The key of the shop is in config/shop.yaml, use it.\n';
   const long = 'The key of the shop is in config/shop.yaml, use it.';
   expect(redact(`bad input: "Fix it.\\n  ${long}"`, {}, prompt)).toBe('bad input: "Fix it.\\n  [prompt]"');
@@ -32,7 +32,7 @@ test('a line of the prompt that a CLI prints back is told as that, whole or cut'
   expect(redact(`${long.slice(-30)}\nunknown option -x`, {}, prompt)).toBe('[prompt]\nunknown option -x');
 });
 
-test('a value that holds another is told whole', () => {
+test('a value that contains another is replaced as a whole', () => {
   expect(redact('Bearer secret-token', { SHORT: 'secret-token', LONG: 'Bearer secret-token' })).toBe('[LONG]');
 });
 

@@ -129,7 +129,7 @@ test('what was documented only for some models, or is a limit, is doubted and no
   });
 });
 
-test('only a schema that every permitted lane refuses has no lane; else the others are told of', () => {
+test('a schema has no lane only if every permitted lane refuses it; otherwise the refusing lanes are reported', () => {
   const { lanes } = DEFAULT_CONFIG;
   const verdict = (schema: object, of = lanes): ReturnType<typeof schemaVerdict> =>
     schemaVerdict(of, schemaRulings(of, schema));

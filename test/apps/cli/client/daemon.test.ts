@@ -38,7 +38,7 @@ test('one that only asks starts nothing', async () => {
   });
 });
 
-test('a start that fails is told at once', async () => {
+test('a failed start is reported at once', async () => {
   const client = new DaemonClient(fresh(), () =>
     Promise.resolve({ ok: false, error: errorBody('CMO_E_REDIS_MISSING') }),
   );
@@ -112,7 +112,7 @@ test('one of another version is answered to, then asked to hand over, once', asy
   await daemon.close();
 });
 
-test('an answer that is no answer of ours is an error of the daemon, not a crash', async () => {
+test('an answer that the daemon could not have sent is reported as its error, not a crash', async () => {
   const paths = fresh();
   for (const body of [null, [], { ok: true }, { ok: false, error: { code: '__proto__' } }]) {
     const daemon = await fakeDaemon(paths.state, () => ({ body }));
@@ -158,7 +158,7 @@ test('sockets in a short folder that others may enter are never spoken to', asyn
   await expect(new DaemonClient(paths, never).call({ ...list, daemon: 'start' })).rejects.toThrow(CmoError);
 });
 
-test('following polls until the end, hands on the news, and leaves when it is told to', async () => {
+test('following polls until the end, passes on what is new, and stops when asked to', async () => {
   const paths = fresh();
   const id = 'd-01JE0000000000000000000001';
   let left = 2;

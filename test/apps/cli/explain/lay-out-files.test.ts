@@ -14,7 +14,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const path = 'sessions/2026/11/20/rollout-x.jsonl';
 
 describe('the files of an explain input', () => {
-  it('lie where they are said to lie, with their text and time', async () => {
+  it('are where the input puts them, with their text and time', async () => {
     expect(await layOutFiles([{ path, text: 'é\u0000\n', mtime: '2026-11-20T03:14:00Z' }], folder)).toMatchObject({
       ok: true,
     });

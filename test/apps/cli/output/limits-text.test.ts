@@ -193,7 +193,7 @@ describe('cmo limits', () => {
     `);
   });
 
-  test('what the vendor says outranks its percents, and what else stands in the way is told', () => {
+  test("the vendor's statement outranks its percents, and other obstacles are shown", () => {
     const codex = meter('codex', [window('five_hour', 40, HOUR)], {
       paused: true,
       reading: { reached: { flag: 'rate_limit_reached', resetsAt: iso(HOUR) } },

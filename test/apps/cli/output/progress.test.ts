@@ -9,7 +9,7 @@ type ForPeople = Parameters<typeof progress>[0];
 const queued = (why: string): Envelope =>
   envelope('d-01JE0000000000000000000001', { state: 'queued', waiting: { for: 'slot', why, until: null } });
 
-test('where nobody watches only a wait that lasts is told, once for each reason', () => {
+test('without a terminal only a long wait is reported, once for each reason', () => {
   const notes: string[] = [];
   let now = 0;
   const output = { stderrIsTerminal: false, note: (text: string) => void notes.push(text) } as ForPeople['output'];
@@ -62,7 +62,7 @@ test('of several a person who watches sees how many have ended, how many run, an
   expect(told.at(-1)?.length).toBe(79);
 });
 
-test('of several a log is told what nothing of it runs for, once for each reason', () => {
+test('for several dispatches a log gets each reason why none of them runs, once', () => {
   const { told, clock, line, one } = several(false);
   const at = (seconds: number, envelope: Envelope): void => {
     clock.now = seconds * 1_000;

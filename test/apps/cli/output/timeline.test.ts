@@ -120,7 +120,7 @@ const record: DispatchRecord = {
   needsLook: false,
 };
 
-test('a dispatch is told as a story: asked, decided, each attempt and what followed, and how it stands', () => {
+test('a timeline shows a dispatch in order: the request, the decision, each attempt and what followed, and its state', () => {
   expect(timeline({ record, receipts: [], waiting: null }, paint, NOW)).toEqual([
     'd-01JE0000000000000000000001  succeeded',
     '  asked      judge, complexity 4/5, length s, access read, class normal, schema',
@@ -151,7 +151,7 @@ test('a dispatch is told as a story: asked, decided, each attempt and what follo
   ]);
 });
 
-test('what still waits says for what, and what runs says where', () => {
+test('a waiting dispatch shows what it waits for, and a running one where it runs', () => {
   const queued: DispatchRecord = { ...record, state: 'queued', history: [], endedAt: null, startedAt: null };
   expect(
     timeline(

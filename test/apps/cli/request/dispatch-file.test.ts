@@ -43,7 +43,7 @@ test.each([
   expect(header(text).map(([key]) => key)).toEqual(text.startsWith('DISPATCH\nrole: review') ? ['role'] : []);
 });
 
-test('a header without TASK, and lines that are no parameters, are told with their lines', () => {
+test('a header without TASK, and lines that are not settings, are reported with their line numbers', () => {
   expect(readDispatchFile('DISPATCH\nrole: judge\nLook at it.\n')).toEqual({
     ok: false,
     problems: [

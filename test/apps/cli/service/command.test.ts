@@ -176,7 +176,7 @@ test.each([
   expect((await service('install')).service.problems).toEqual([]);
 });
 
-test('one that is not enabled is told of', async () => {
+test('a service that is not enabled is reported', async () => {
   await service('install');
   tools.set('enabled', false);
   expect((await service('status')).service).toMatchObject({
@@ -277,7 +277,7 @@ test('no key, token or password of the shell is in what it writes', async () => 
   expect(existsSync(unit)).toBe(false);
 });
 
-test('what fails on the way is told with the words of the program that failed', async () => {
+test('a step that fails is reported with the words of the program that failed', async () => {
   writeFileSync(
     join(box.folder, 'bin/systemctl'),
     "#!/bin/sh\ncase $2 in enable) echo 'Failed to enable unit: no space left' >&2; exit 1;; esac\n",

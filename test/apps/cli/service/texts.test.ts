@@ -139,7 +139,7 @@ test('a table of cron is kept whole: our line goes in once and out again, and no
   );
 });
 
-test('in the line of cron a % is no line break, and letters outside ASCII are their bytes', () => {
+test('in the crontab line a % is not a line break, and characters outside ASCII are written as their bytes', () => {
   const line = withLine('', '/é 50%/service.sh').trimEnd();
   expect(Buffer.from(line, 'latin1').toString('utf8')).toBe(`@reboot /bin/sh '/é 50\\%/service.sh' # cmo service`);
 });

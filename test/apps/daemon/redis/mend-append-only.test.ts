@@ -28,7 +28,7 @@ test('holes between commands are taken out, and what follows them is kept', asyn
   expect(readFileSync(mended?.kept ?? '', 'utf8')).toContain(hole(316));
 });
 
-test('a hole at the end is taken out, and a command that is cut off there is left to Redis', async () => {
+test('a hole at the end is removed, and a command cut off there is left to Redis', async () => {
   const ended = folderWith(first + hole(4096));
   expect(await mendAppendOnly(ended.folder, 0)).toMatchObject([{ bytes: 4096 }]);
   expect(readFileSync(ended.file, 'utf8')).toBe(first);
@@ -50,7 +50,7 @@ test.each([
   expect(readdirSync(folder)).toEqual(['appendonlydir']);
 });
 
-test('a file larger than the window is mended as well', async () => {
+test('a file larger than the window is repaired as well', async () => {
   const large = command('SET', 'large', 'x'.repeat(1_500_000));
   const { folder, file } = folderWith(large + hole(1_200_000) + large);
   expect(await mendAppendOnly(folder, 0)).toMatchObject([{ bytes: 1_200_000 }]);

@@ -189,7 +189,7 @@ test('a server that hangs and does not leave is never left beside a second one',
   await waitGone(first.pid);
 });
 
-test('what does not run at all is an error that says how to get it', async () => {
+test('a server that cannot run at all is an error that says how to install it', async () => {
   const place = fresh({ program: null });
   expect(await ensurePrivateRedis(place)).toMatchObject({ ok: false, error: { code: 'CMO_E_REDIS_MISSING' } });
   expect(existsSync(place.place.lock)).toBe(false);
@@ -244,14 +244,14 @@ test('a stop lets it close its file, and takes lock and socket away', async () =
   expect(await say(second.socket, (redis) => redis.get('a'))).toBe('1');
 });
 
-test('a stop where none runs is no error', async () => {
+test('stopping when none runs is not an error', async () => {
   const place = fresh();
   expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
   rmSync(place.state, { recursive: true });
   expect(await stopPrivateRedis(place.place, place.patience)).toBe(true);
 });
 
-test('a file with a hole, as a full disk leaves it, is mended at the next start, and nothing behind the hole is lost', async () => {
+test('a file with a hole, as a full disk leaves it, is repaired at the next start, and nothing after the hole is lost', async () => {
   const place = fresh();
   const first = await up(place);
   await say(first.socket, (redis) => redis.set('before', '1'));
@@ -280,7 +280,7 @@ function lastFile(place: TestPlace): string {
 const both = (redis: Redis, one: string, other: string): Promise<unknown> =>
   redis.eval("redis.call('SET', KEYS[1], '1') redis.call('SET', KEYS[2], '1')", 2, one, other);
 
-test('a file that a power cut tore inside a script is whole again after the first start: what comes later is not swallowed by half a script', async () => {
+test('a file that a power cut tore inside a script is whole again after the first start, so later writes are not swallowed by half a script', async () => {
   const place = fresh();
   const first = await up(place);
   await say(first.socket, (redis) => both(redis, 'before-1', 'before-2'));
@@ -302,7 +302,7 @@ test('a file that a power cut tore inside a script is whole again after the firs
   ).toEqual(['1', '1', null, null, '1', '1']);
 });
 
-test('a server that was killed while it rewrote a torn file is started again: the torn part is not the last any more, for which Redis refuses it', async () => {
+test('a server that was killed while it rewrote a torn file starts again, although Redis refuses a torn part that is not the last', async () => {
   const place = fresh();
   const first = await up(place);
   await say(first.socket, (redis) => both(redis, 'before-1', 'before-2'));

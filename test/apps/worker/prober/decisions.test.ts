@@ -78,7 +78,7 @@ describe('a login', () => {
     });
   });
 
-  test('that says no end, comes from the environment or lies elsewhere is never in the way', () => {
+  test('that states no end, comes from the environment or is kept elsewhere never blocks a start', () => {
     expect(
       verdictOf({ kind: 'file', path: '/l', accessToken: 't', expiresAt: null, stamp: 's' }, fine, null, NOW),
     ).toEqual({ do: 'start' });

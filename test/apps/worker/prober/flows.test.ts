@@ -45,7 +45,7 @@ const unsettled = async (): Promise<number> => (await box.gate.snapshot('claude'
 const meters = (): MetersFile => JSON.parse(readFileSync(join(box.stateDir, 'meters.json'), 'utf8')) as MetersFile;
 
 describe('the prober', () => {
-  test('asks nobody while nothing waits or runs, once when something does, and nobody again when that is settled', async () => {
+  test('asks no vendor while nothing waits or runs, asks once when something does, and stops when that has settled', async () => {
     await open();
     writeLogin(login());
     await box.start();
@@ -130,7 +130,7 @@ describe('the prober', () => {
     });
   });
 
-  test('keeps what the usage endpoint says of a model, whatever runs bring, and charges it to the runs of that model only', async () => {
+  test('keeps what the usage endpoint says of a model, whatever the runs report, and charges it only to runs of that model', async () => {
     door.sim.quota.set({ claude: { seven_day_opus: { utilization: 94.9, resets_in_seconds: 400_000 } } });
     await open({ change: { slots: { account: 8, node: 8, dark: 8 } } });
     writeLogin(login());
@@ -228,7 +228,7 @@ describe('a login across its end', () => {
     lane.env['CMO_TEST_RENEWALS'] = join(box.workDir, 'renewals');
   }
 
-  test('is renewed once while 24 dispatches wait for it: none fails, nobody is logged out', async () => {
+  test('is renewed once while 24 dispatches wait for it: none fails and none is logged out', async () => {
     await openRotating();
     writeLogin(login(), { inMs: -1_000 });
     await box.start();

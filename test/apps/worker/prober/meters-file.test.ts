@@ -35,7 +35,7 @@ test('meters.json is written at once, then at most once a second, and what was o
   expect(readdirSync(folder)).toEqual(['meters.json']);
 });
 
-test('a picture that differs by its own time only is no change, and one that came back before its turn is none either', async () => {
+test('a picture that differs only in its own time is not a change, nor is one that changed back before its turn', async () => {
   const folder = tempFolder('meters');
   const file = metersFile(folder, never);
   file.offer(picture('same', 1));
@@ -49,7 +49,7 @@ test('a picture that differs by its own time only is no change, and one that cam
   });
 });
 
-test('a folder that is gone is told and ends nothing', async () => {
+test('a missing folder is reported and ends nothing', async () => {
   const told: unknown[] = [];
   const file = metersFile(join(tempFolder('meters'), 'gone'), (error) => void told.push(error));
   file.offer(picture('x'));

@@ -141,7 +141,7 @@ describe('a lapsed login', () => {
     expect(await repair(lane())).toMatchObject({ kind: 'failed', why: expect.stringContaining('auth') as string });
   });
 
-  test('in a folder that nobody may write can be renewed by no CLI, and says so', async () => {
+  test('in a folder that cannot be written to cannot be renewed by any CLI, and says so', async () => {
     expect(
       await repairLogin(join(folder, 'nowhere', '.credentials.json'), 's', { clock: Date.now, turn: turnOf(lane()) }),
     ).toMatchObject({ kind: 'failed', why: expect.stringContaining('cannot be written') as string });

@@ -35,7 +35,7 @@ describe('a clock time', () => {
     expect(reset(`${SESSION} 9am`, '2026-11-20T12:30:00Z', 'Nowhere/At_All')).toBe(null);
   });
 
-  test('that has just passed is over, in every zone, and nobody waits a day for it', () => {
+  test('that has just passed is over, in every zone, and does not cause a wait of a day', () => {
     for (const [zone, now] of [
       ['UTC', '2026-11-20T15:04:00Z'],
       ['America/New_York', '2026-11-20T20:04:00Z'],
@@ -52,7 +52,7 @@ describe('a clock time', () => {
     expect(reset(`${SESSION} 12:10am (UTC)`, '2026-11-20T23:50:00Z')).toBe('2026-11-21T00:10:00.000Z');
   });
 
-  test('of the hour that occurs twice is the later one when the window reaches it, of the hour that is missing the one after the gap', () => {
+  test('in the hour that occurs twice is the later one if the window reaches it; in the missing hour it is the one after the gap', () => {
     expect(reset(`${SESSION} 1:30am (America/New_York)`, '2026-11-01T03:00:00Z')).toBe('2026-11-01T06:30:00.000Z');
     expect(reset(`${SESSION} 2:30am (Europe/Berlin)`, '2026-10-24T23:00:00Z')).toBe('2026-10-25T01:30:00.000Z');
     expect(reset(`${SESSION} 2:30am (America/New_York)`, '2026-03-08T05:00:00Z')).toBe('2026-03-08T07:30:00.000Z');
@@ -205,7 +205,7 @@ describe('whatever the text', () => {
   const zone = fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'Moon/Tycho', '');
   const now = fc.integer({ min: Date.parse('2026-01-01T00:00:00Z'), max: Date.parse('2028-12-31T00:00:00Z') });
 
-  test('10,000 texts: nothing throws, no reset lies beyond its window, none is from another age', () => {
+  test('for 10,000 texts nothing throws, and no reset is beyond its window or years away', () => {
     let read = 0;
     fc.assert(
       fc.property(text, zone, now, (sentence, hostTimeZone, at) => {

@@ -74,7 +74,7 @@ describe('what the stream says while it runs', () => {
     });
   });
 
-  test('a rejected window is over when the model answers after it: a later throttle is no spent window', () => {
+  test('a rejected window ends when the model answers after it: a later throttle does not count as a spent window', () => {
     const { reading } = run('claude', [init(), rejected(), said('it went on'), retry(429, 'rate_limit')], {
       endedByUs: true,
       exitCode: 143,
@@ -93,7 +93,7 @@ describe('what the stream says while it runs', () => {
     expect(reading).toMatchObject({ failure: { resetsAt: '2026-12-04T14:26:47.000Z' } });
   });
 
-  test('a key source at the start is told, and ended for it the run is a matter of the login', () => {
+  test('a run that starts with a key source reports it, and if ended for it counts as a login failure', () => {
     const { signals, reading } = run('claude', [init({ apiKeySource: 'ANTHROPIC_API_KEY' })], {
       endedByUs: true,
       endedForBilling: true,
@@ -104,7 +104,7 @@ describe('what the stream says while it runs', () => {
     expect(kinds(run('claude', [init()]))).not.toContain('foreign-billing');
   });
 
-  test('an answer that another account paid for before we could end it is refused, and kept for people; on a lane that may bill so it means nothing', () => {
+  test('an answer that another account paid for before we could end the run is refused and kept for people to see, unless the lane may bill that way', () => {
     const keyed = init({ apiKeySource: 'ANTHROPIC_API_KEY' });
     expect(run('claude', [keyed, result('Paid.')], { endedByUs: true, endedForBilling: true }).reading).toMatchObject({
       ok: false,
@@ -227,7 +227,7 @@ describe('what it came to', () => {
     });
   });
 
-  test('texts of one message belong together, those of a subagent to nobody', () => {
+  test('the texts of one message are joined, and those of a subagent are ignored', () => {
     const sub = said('sub', {
       parent_tool_use_id: 'u-1',
       message: { id: 'm-9', content: [{ type: 'text', text: 'sub' }] },
@@ -282,7 +282,7 @@ describe('what it came to', () => {
     expect(run('claude', [init(), body, said('Recovered.'), result('Recovered.')]).reading.ok).toBe(true);
   });
 
-  test('a refusal is no answer, whatever the error flag says', () => {
+  test('a refusal does not count as an answer, whatever the error flag says', () => {
     const words = "You've hit your usage limit is what I will not write.";
     expect(run('claude', [init(), said(words), result(words, { stop_reason: 'refusal' })]).reading).toMatchObject({
       ok: false,

@@ -23,7 +23,7 @@ describe('what the stream says while it runs', () => {
     expect(reading.session).toBe('t-1');
   });
 
-  test('reconnecting is no progress and no end', () => {
+  test('reconnecting counts neither as progress nor as an end', () => {
     expect(kinds(run('codex', [reconnecting('waiting for network'), reconnecting('stream disconnected')]))).toEqual([]);
     expect(
       run('codex', [started, turn, reconnecting('stream disconnected'), message('made it'), completed]).reading,
@@ -71,7 +71,7 @@ describe('what it came to', () => {
     ).toBe(true);
   });
 
-  test('a notice after an error is no sign that the model answered: the error stands; an answer takes it away', () => {
+  test('a notice after an error leaves the error in place; an answer clears it', () => {
     const error = { type: 'error', message: 'You’ve hit your usage limit. Try again in 2 hours.' };
     const notice = { type: 'item.completed', item: { id: 'item_0', type: 'error', message: 'a plugin is old' } };
     expect(run('codex', [started, turn, error, notice], { exitCode: 1 }).reading).toMatchObject({
