@@ -1,8 +1,8 @@
 // 250 at once, on the built programs with stand-in CLIs: `npm run bench -- submit [COUNT] [WIDTH]`. COUNT dispatches in
 // one call (budget 1 s), as a batch file by `cmo submit` and as one POST to the daemon; then COUNT `cmo run`, each a
 // process of its own, WIDTH (16) at a time: all must succeed, each agent started once. Beside them the same stand-in in
-// a plain shell loop of that width. (The first seed's tool, against
-// which the design states a bound too, is no part of this repository.)
+// a plain shell loop of that width. (The design also states a bound against an older tool, which is not part of this
+// repository.)
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
