@@ -15,7 +15,7 @@ export const down = command({
   schema: 'cmo.down/1',
   examples: ['cmo down', 'cmo down --kill'],
   notes: [
-    'Without --kill the agents that run go on; `cmo up`, or the next command that needs the daemon, takes them up again.',
+    'Without --kill the agents that run go on; `cmo up`, or the next command that needs the daemon, adopts them.',
     'What waits stays in the queue and starts with the next daemon; `cmo pause --all --reason TEXT` before it holds it back.',
   ],
   async run({ values }, context) {
