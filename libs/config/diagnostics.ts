@@ -9,7 +9,7 @@ export function pathText(path: Path): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[\w$-]+$/.test(step)) text += text === '' ? step : `.${step}`;
+    else if (/^[\w$-]{1,40}$/.test(step)) text += text === '' ? step : `.${step}`;
     else text += `[${JSON.stringify(step.length > 40 ? `${step.slice(0, 37)}...` : step)}]`;
   }
   return text;
@@ -22,9 +22,16 @@ export function problemText({ path, seen, expected, nearest, line }: Problem): s
   return `${where === '' ? '' : `${where}: `}saw ${seen}; expected ${expected}${nearestText(nearest)}`;
 }
 
+/** Of one source: whoever has more than this wrong mends these first. */
+const MOST_SHOWN = 100;
+
 /** The tree as lines: a source, then its problems in the order of the file. */
 export function renderDiagnostics(diagnostics: Diagnostics): string[] {
-  return diagnostics.flatMap(({ source, problems }) => [source, ...problems.map((one) => `  ${problemText(one)}`)]);
+  return diagnostics.flatMap(({ source, problems }) => [
+    source,
+    ...problems.slice(0, MOST_SHOWN).map((one) => `  ${problemText(one)}`),
+    ...(problems.length > MOST_SHOWN ? [`  and ${problems.length - MOST_SHOWN} more`] : []),
+  ]);
 }
 
 export function diagnosticsOf(...sources: [source: string, problems: Problem[]][]): Diagnostics {

@@ -25,6 +25,12 @@ export type Loaded =
 
 export type LoadOptions = { file: string; env: Environment; machine: Machine };
 
+/**
+ * What people write has some thousands. One of millions is some other file: its keys would take a minute to look at, a
+ * long text in it more stack than there is.
+ */
+const MOST_CHARACTERS = 256 * 1024;
+
 /** Reads the one file and the environment. Every problem of both is in the answer; with any, there is no config. */
 export function loadConfig(options: LoadOptions = processOptions()): Loaded {
   const { file } = options;
@@ -42,6 +48,8 @@ export function loadConfig(options: LoadOptions = processOptions()): Loaded {
 /** The same from a text that was read already (null: no file). */
 export function configFrom(text: string | null, { file, env, machine }: LoadOptions): Loaded {
   if (text === null) return configOf(NO_FILE, { file, env, machine, hasFile: false });
+  if (text.length > MOST_CHARACTERS)
+    return refused(file, problem([], `a text of ${text.length} characters`, `at most ${MOST_CHARACTERS} of them`));
   const json = readJson(text);
   if (json.ok) return configOf(json, { file, env, machine, hasFile: true });
   const what = `text that is not JSON: ${json.why} (column ${json.column})`;

@@ -257,6 +257,19 @@ test('variables that look like ours but are never read are reported, not refused
   expect(warnings).toMatchObject([{ path: ['CMO_PREFFER'], nearest: 'CMO_PREFER' }]);
 });
 
+test('another file that lies in its place is refused at once, however large, and what is wrong is told in a page', () => {
+  for (const text of ['x'.repeat(20_000_000), ' '.repeat(5_000_000)])
+    expect(wrong(load(JSON.stringify({ $schema: text })))).toEqual([
+      'config.json',
+      `  saw a text of ${text.length + 14} characters; expected at most 262144 of them`,
+    ]);
+  const junk = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${'k'.repeat(i % 60)}${i}`, i]));
+  const told = wrong(load(junk));
+  expect(told).toHaveLength(102);
+  expect(told.at(-1)).toBe('  and 4900 more');
+  expect(Math.max(...told.map((line) => line.length))).toBeLessThan(400);
+});
+
 test('keys that have no effect yet give a warning with their line, so that nobody relies on them', () => {
   const { warnings } = good(
     load({ roots: ['/srv'], notify: [{ ntfy: 'https://ntfy.example/x' }], fleet: { url: 'https://box.example' } }),
