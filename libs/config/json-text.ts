@@ -29,7 +29,7 @@ export function readJson(source: string): JsonText {
 
 type Failure = { at: number; why: string };
 const MAX_DEPTH = 64;
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|true\b|false\b|null\b/y;
 
 class Scanner {
@@ -101,8 +101,19 @@ class Scanner {
     return this.value([...path, key]);
   }
 
+  /** By steps: one expression for the whole of it needs stack for each character, and a prompt may have millions. */
   private string(): string | null {
-    return this.take(STRING);
+    const begin = this.at;
+    this.at++;
+    for (;;) {
+      const next = this.text[this.at];
+      if (next === '"') return this.text.slice(begin, ++this.at);
+      if (next === undefined || next < ' ' || (next === '\\' && this.take(ESCAPE) === null)) {
+        this.at = begin;
+        return null;
+      }
+      if (next !== '\\') this.at++;
+    }
   }
 
   private take(pattern: RegExp): string | null {
