@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import type { DispatchRecord } from '#contract';
+import { attemptId, type DispatchRecord } from '#contract';
 import { laneCost } from '#gate';
 import type { StartAnswer, TicketData } from '#queue';
 import { ticketOpener } from '#worker/open-ticket';
 import type { Resources } from '#worker/resources';
+import { makeRoster } from '#worker/roster';
 import { workPlaces } from '#worker/work-places';
 import { auditGate } from '../../support/audit.js';
 import { laneOf, testConfig, testRecord } from '../../support/records.js';
@@ -35,7 +36,7 @@ beforeEach(async () => {
 });
 
 /** Opens the ticket of the record under a reserved token; its start script is answered so. */
-async function open(answer: StartAnswer | null): Promise<{ back: number; opening: number; moved: number }> {
+async function open(answer: StartAnswer | null): Promise<{ back: number; opening: boolean; moved: number }> {
   const state = tempFolder('opener');
   mkdirSync(join(state, 'runs'));
   const transitions = Object.assign(Object.create(desk.transitions) as typeof desk.transitions, {
@@ -58,15 +59,15 @@ async function open(answer: StartAnswer | null): Promise<{ back: number; opening
     clock: Date.now,
     random: Math.random,
   } as unknown as Resources;
-  const opening = new Set<string>();
   const slots = { giveBack: () => (given += 1), becomeRun: () => undefined } as never;
-  const roster = {
-    opening,
-    tend: () => {
+  const roster = makeRoster(
+    ({ id, attempt }) => {
       tended += 1;
-      return { started: Promise.resolve() };
+      const over = Promise.resolve();
+      return { dispatch: id, attempt, started: over, done: over, cancel() {}, kill: () => over, letGo() {} };
     },
-  } as never;
+    () => undefined,
+  );
   let moved = 0;
   const job = {
     data: { id: record.id, attempt: record.attempt } as TicketData,
@@ -74,11 +75,11 @@ async function open(answer: StartAnswer | null): Promise<{ back: number; opening
   };
   await desk.reserve('t');
   await ticketOpener(resources, laneOf(config, 'codex'), slots, roster)(job as never, 't').catch(() => undefined);
-  return { back: given, opening: opening.size, moved };
+  return { back: given, opening: roster.isOpening(attemptId(record.id, record.attempt)), moved };
 }
 
 test('a ticket whose record runs its attempt has its place of the node, and keeps it', async () => {
-  expect(await open(null)).toEqual({ back: 0, opening: 0, moved: 0 });
+  expect(await open(null)).toEqual({ back: 0, opening: false, moved: 0 });
   expect(tended).toBe(1);
   expect(await desk.read(record.id)).toMatchObject({ state: 'running', attempt: 1 });
 });
@@ -87,7 +88,7 @@ test.each<[string, StartAnswer, number]>([
   ['the record has gone on while it was opened', { answer: 'stale', state: 'running' }, 0],
   ['its token has lapsed, which puts it back into the line', { answer: 'lapsed' }, 1],
 ])('a ticket that starts nothing gives all of its place back, once: %s', async (_why, answer, moves) => {
-  expect(await open(answer)).toEqual({ back: 1, opening: 0, moved: moves });
+  expect(await open(answer)).toEqual({ back: 1, opening: false, moved: moves });
   expect(tended).toBe(0);
   expect((await desk.gate.snapshot('codex')).reservations).toEqual([]);
   expect((await auditGate(redis, 'codex')).problems).toEqual([]);
