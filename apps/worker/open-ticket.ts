@@ -1,16 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { WaitingError, type Job } from 'bullmq';
-import { attemptId, CmoError, isWaiting, type DispatchRecord, type ErrorBody, type LaneConfig } from '#contract';
-import type { TicketData } from '#queue';
+import {
+  attemptId,
+  CmoError,
+  isWaiting,
+  type Decision,
+  type DispatchRecord,
+  type ErrorBody,
+  type LaneConfig,
+} from '#contract';
+import type { Next, StartAnswer, TicketData } from '#queue';
+import type { StoredTask } from '#store';
 import type { NodeSlots } from './node-slots.js';
 import { confirmLane } from './confirm-lane.js';
 import { move } from './move.js';
 import { overdue } from './overdue.js';
-import { environmentFrom, parseEnvironment } from './environment.js';
+import { environmentFrom, parseEnvironment, type Environment } from './environment.js';
 import { prepareRun } from './prepare-run.js';
 import type { Resources } from './resources.js';
 import type { Roster } from './roster.js';
 import { boundLease } from './bound-lease.js';
+import type { Place } from './work-places.js';
+
+/** What becomes of a ticket that fits its record: it is run here by this decision, or its dispatch goes elsewhere. */
+type Verdict = Run | { kind: 'move'; next: Next; why: string };
+type Run = {
+  kind: 'run';
+  decision: Extract<Decision, { ok: true }>;
+  /** It is another one than the record's. */
+  changed: boolean;
+  /** What the attempt gets here. */
+  environment: Environment;
+};
 
 /**
  * Opens one start ticket, in this order (each step's place was paid for once):
@@ -26,96 +47,55 @@ export function ticketOpener(
 ): (job: Job<TicketData>, token: string) => Promise<void> {
   const { records, gate, transitions, config, node, clock, log, costs, places } = resources;
 
-  /** It could never be started here: opened again and again, its ticket would only cost. */
-  const endUnstartable = async (id: string, attempt: number, error: ErrorBody): Promise<boolean> => {
-    const record = await records.read(id);
-    return (
-      record?.attempt === attempt &&
-      (await move(resources, record, { state: 'failed', event: 'failed', change: { error } }, error.message))
-    );
-  };
-
   return async (job, token) => {
     const { id, attempt } = job.data;
     const key = attemptId(id, attempt);
-    let holds = true;
+    const hold = holdOf(slots, () => gate.giveBack(token, lane.account));
     let entered = false;
-    const giveBack = async (): Promise<void> => {
-      if (!holds) return;
-      holds = false;
-      slots.giveBack();
-      await gate.giveBack(token, lane.account);
-    };
     // Filled before the record is read: the scan skips what is being opened here.
     const opening = roster.open(id, attempt);
     try {
       const task = await records.task(id);
       if (!task || !fits(task.record, attempt, lane, clock())) {
-        await giveBack();
+        await hold.giveBack();
         return;
       }
       const { record } = task;
-      const over = overdue(record, clock());
-      if (over) {
-        await giveBack();
-        await move(resources, record, over, over.event);
+      const verdict = await judge(task);
+      if (verdict.kind === 'move') {
+        await hold.giveBack();
+        await move(resources, record, verdict.next, verdict.why);
         return;
       }
-      const submitted = environmentFrom(resources, record, parseEnvironment(task.environment));
-      const confirmed = await confirmLane(resources, record, lane, submitted['PATH'] ?? '');
-      if (confirmed.kind === 'move') {
-        await giveBack();
-        await move(resources, record, confirmed.next, confirmed.why);
-        return;
-      }
-      const { decision, changed } = confirmed;
-      const { cwd, exclusive = false } = record.request;
-      const place = places.enter(key, { cwd, writes: record.access === 'write', exclusive });
+      const place = places.enter(key, workPlace(record));
       if (!place.ok) {
-        await giveBack();
-        places.park(id, cwd);
-        await transitions.behind(record, place.holder);
-        log.info({ dispatch: id, attempt, holder: place.holder }, 'its folder is in use: it waits for that one to end');
+        await hold.giveBack();
+        await waitBehind(record, place.holder);
         return;
       }
       entered = true;
-      const { folder, start } = await prepareRun(resources, task, lane, decision, submitted);
-      const cost = costs.costsOf(lane, decision.tier);
-      const answer = await transitions.start({
-        record,
-        node,
-        nonce: randomUUID(),
-        token,
-        cost,
-        ttlMs: boundLease(record, config),
-        change: changed ? { decision, tier: decision.tier, cost } : { cost },
-      });
+      const { folder, start } = await prepareRun(resources, task, lane, verdict.decision, verdict.environment);
+      const answer = await bind(record, verdict, token);
       switch (answer.answer) {
         case 'stale':
           // The script dropped the reservation. The folder stays: it may be the one of a start that is going on.
-          await giveBack();
+          await hold.giveBack();
           return;
         case 'lapsed':
           // This process slept longer than the token's lease: back to the line, with a new reservation.
-          await giveBack();
+          await hold.giveBack();
           await job.moveToWait(token);
           throw new WaitingError();
-        case 'yes':
-          holds = false;
+        case 'yes': {
+          hold.becomeRun();
           entered = false;
-          slots.becomeRun();
-          await roster.tend({
-            id,
-            attempt,
-            folder,
-            adopted: false,
-            start,
-            cancelAsked: answer.cancelAsked || opening.cancelAsked,
-          }).started;
+          const cancelAsked = answer.cancelAsked || opening.cancelAsked;
+          await roster.tend({ id, attempt, folder, adopted: false, start, cancelAsked }).started;
           return;
+        }
       }
     } catch (error) {
-      await giveBack().catch(() => {});
+      await hold.giveBack().catch(() => {});
       if (error instanceof CmoError && (await endUnstartable(id, attempt, error.body))) return;
       if (!(error instanceof WaitingError))
         log.error(
@@ -128,9 +108,71 @@ export function ticketOpener(
       roster.close(opening);
     }
   };
+
+  async function judge(task: StoredTask): Promise<Verdict> {
+    const { record } = task;
+    const over = overdue(record, clock());
+    if (over) return { kind: 'move', next: over, why: over.event };
+    const environment = environmentFrom(resources, record, parseEnvironment(task.environment));
+    const confirmed = await confirmLane(resources, record, lane, environment['PATH'] ?? '');
+    return confirmed.kind === 'move' ? confirmed : { ...confirmed, environment };
+  }
+
+  /** Its folder is in use: it has no ticket until that one ends. */
+  async function waitBehind(record: DispatchRecord, holder: string): Promise<void> {
+    const { id, attempt } = record;
+    places.park(id, record.request.cwd);
+    await transitions.behind(record, holder);
+    log.info({ dispatch: id, attempt, holder }, 'its folder is in use: it waits for that one to end');
+  }
+
+  /** The script that binds the reservation to the attempt and says `running`. */
+  function bind(record: DispatchRecord, { decision, changed }: Run, token: string): Promise<StartAnswer> {
+    const { tier } = decision;
+    const cost = costs.costsOf(lane, tier);
+    return transitions.start({
+      record,
+      node,
+      nonce: randomUUID(),
+      token,
+      cost,
+      ttlMs: boundLease(record, config),
+      change: changed ? { decision, tier, cost } : { cost },
+    });
+  }
+
+  /** It could never be started here: opened again and again, its ticket would only cost. */
+  async function endUnstartable(id: string, attempt: number, error: ErrorBody): Promise<boolean> {
+    const record = await records.read(id);
+    return (
+      record?.attempt === attempt &&
+      (await move(resources, record, { state: 'failed', event: 'failed', change: { error } }, error.message))
+    );
+  }
+}
+
+/** A ticket's slot of the node and its reserved points: they go back, once, or pass to the run. */
+function holdOf(slots: NodeSlots, dropReservation: () => Promise<unknown>) {
+  let holds = true;
+  return {
+    async giveBack(): Promise<void> {
+      if (!holds) return;
+      holds = false;
+      slots.giveBack();
+      await dropReservation();
+    },
+    becomeRun(): void {
+      holds = false;
+      slots.becomeRun();
+    },
+  };
 }
 
 function fits(record: DispatchRecord, attempt: number, lane: LaneConfig, now: number): boolean {
   if (record.attempt !== attempt || record.lane !== lane.id) return false;
   return isWaiting(record.state) && (record.notBefore ?? 0) <= now + 5;
+}
+
+function workPlace({ request, access }: DispatchRecord): Place {
+  return { cwd: request.cwd, writes: access === 'write', exclusive: request.exclusive ?? false };
 }
