@@ -1,3 +1,5 @@
+import { cutTo, textWidth } from './char-width.js';
+
 // An escape sequence takes no room on the screen.
 const ESCAPES = /\u001b\[[0-9;]*m/g;
 
@@ -50,12 +52,13 @@ export function fitted(lines: readonly string[], columns: number | null, indent:
   return lines.flatMap((line) => wrapped(line, columns, indent));
 }
 
+/** In columns of a terminal. */
 export function width(text: string): number {
-  return [...text.replace(ESCAPES, '')].length;
+  return textWidth(text.replace(ESCAPES, ''));
 }
 
-/** One line, cut to `max` characters. */
+/** One line, cut to `max` columns. */
 export function clip(text: string, max: number): string {
   const flat = text.replace(/\s+/g, ' ').trim();
-  return flat.length > max ? `${flat.slice(0, Math.max(1, max - 1))}…` : flat;
+  return textWidth(flat) > max ? `${cutTo(flat, Math.max(1, max - 1))}…` : flat;
 }

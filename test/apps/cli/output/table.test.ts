@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { expect, test } from 'vitest';
-import { table, width, wrapped } from '#cli/output/table';
+import { clip, table, width, wrapped } from '#cli/output/table';
 
 const ROWS = [
   ['--role ROLE', 'mechanical, research, implement, review, synthesis'],
@@ -38,4 +38,33 @@ test('a line goes on under its own text, and keeps the blanks in it', () => {
 test('colours take no room, and a word that no line holds stays whole, where it is', () => {
   const { red } = pc.createColors(true);
   expect(wrapped(`${red('three')} words ${'x'.repeat(20)}`, 11).map(width)).toEqual([32]);
+});
+
+test.each([
+  ['plain', 5],
+  ['漢字', 4],
+  ['ﾊﾝｶｸ', 4],
+  ['ｆｕｌｌ', 8],
+  ['한국어', 6],
+  ['🎉🚀', 4],
+  ['…·─✓', 4],
+  ['e\u0301', 1],
+  ['Zürich', 6],
+  ['', 0],
+])('%j takes the columns that a terminal draws it in', (text, columns) => {
+  expect(width(text)).toBe(columns);
+});
+
+test('columns stay in line and lines in the terminal also where a sign takes two columns', () => {
+  expect(
+    table([
+      ['仕事', 'a'],
+      ['work', 'b'],
+    ]),
+  ).toEqual(['仕事  a', 'work  b']);
+  expect(clip('理由🎉'.repeat(9), 12)).toBe('理由🎉理由…');
+  expect(clip('🎉🎉', 4)).toBe('🎉🎉');
+  expect(clip('🎉🎉', 3)).toBe('🎉…');
+  for (let max = 2; max < 40; max++)
+    expect(width(clip('lane 理由🎉 e\u0301 '.repeat(9), max))).toBeLessThanOrEqual(max);
 });
