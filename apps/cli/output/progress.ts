@@ -45,10 +45,10 @@ export function progress(
       clear: () => undefined,
     };
   }
-  let shown = false;
+  let shown = '';
   const clear = (): void => {
-    if (shown) output.raw('\r\u001b[2K');
-    shown = false;
+    if (shown !== '') output.raw('\r\u001b[2K');
+    shown = '';
   };
   return {
     news(envelope) {
@@ -57,9 +57,12 @@ export function progress(
         ids().length === 1 ? progressText(envelope, now()) : severalText(severalOf(ids(), seen), now());
       // 0: a terminal that was never told its size. What is cut is the reason, never the figure behind it.
       const room = (process.stderr.columns || 80) - 1 - ` · ${age}`.length;
+      const line = `${clip(what, room)} · ${age}`;
+      // Of 250 that are waited for most news changes nothing that is shown.
+      if (line === shown) return;
       clear();
-      output.raw(paintNotes.dim(`${clip(what, room)} · ${age}`));
-      shown = true;
+      output.raw(paintNotes.dim(line));
+      shown = line;
     },
     ended(envelope, tell) {
       seen.set(envelope.dispatchId, envelope);
@@ -69,6 +72,9 @@ export function progress(
     clear,
   };
 }
+
+/** Of a batch's name, columns: a long one must leave room for how far the batch is. */
+const NAME_COLUMNS = 24;
 
 /** Without a terminal, a wait is reported once it has lasted this long, ms. */
 const LASTS_MS = 30_000;
@@ -145,7 +151,7 @@ function severalText({ batch, ended, of, running, waiting, ageMs }: Several, now
   const told = waiting && (running === 0 || waiting.for !== 'slot') ? [waitingText(waiting, now)] : [];
   const count = `${ended} of ${of} ended${running > 0 ? `, ${running} running` : ''}`;
   return {
-    what: [`${batch === null ? '' : `batch ${batch}: `}${count}`, ...told].join(' · '),
+    what: [`${batch === null ? '' : `batch ${clip(batch, NAME_COLUMNS)}: `}${count}`, ...told].join(' · '),
     age: durationText(ageMs),
   };
 }

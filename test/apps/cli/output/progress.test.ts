@@ -62,6 +62,18 @@ test('of several a person who watches sees how many have ended, how many run, an
   expect(told.at(-1)?.length).toBe(79);
 });
 
+test('a long name of a batch leaves room for how far it is, and news that changes nothing is not drawn again', () => {
+  const { told, line, one } = several(true);
+  const named = (n: number, more: Partial<Envelope>): Envelope => one(n, { ...more, batch: 'n'.repeat(64) });
+  line.news(named(2, { state: 'running' }));
+  expect(told).toEqual([`batch ${'n'.repeat(23)}…: 0 of 4 ended, 1 running · 2m 00s`]);
+  line.news(named(2, { state: 'running' }));
+  line.news(named(1, { state: 'queued' }));
+  expect(told).toHaveLength(1);
+  line.news(named(1, { state: 'running' }));
+  expect(told.slice(1)).toEqual(['\r\u001b[2K', expect.stringContaining('2 running')]);
+});
+
 test('for several dispatches a log gets each reason why none of them runs, once', () => {
   const { told, clock, line, one } = several(false);
   const at = (seconds: number, envelope: Envelope): void => {
