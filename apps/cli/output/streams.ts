@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { CmoError, errorBody } from '#contract';
 
 /**
  * The only writers of stdout and stderr. A reader that left (`cmo ls | head`) is no fault of ours: what is left to say
@@ -46,6 +47,8 @@ export function processOutput(): Output {
   };
 }
 
+/** There is no room for what is said. Of notes nothing hangs on that; of an answer the caller has to know. */
+const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const GONE: readonly (string | undefined)[] = ['EPIPE', 'EIO', 'EBADF', 'ERR_STREAM_DESTROYED'];
 
 function openable(fd: number, open: () => NodeJS.WriteStream) {
@@ -62,6 +65,15 @@ function openable(fd: number, open: () => NodeJS.WriteStream) {
     });
     return stream;
   };
+  const full = (code: string): void => {
+    closed = true;
+    if (fd !== 1) return;
+    throw new CmoError(
+      errorBody('CMO_E_DISK', `there is no room for what stdout should get (${code})`, {
+        fix: 'make room where it goes; `cmo result ID` prints an answer again',
+      }),
+    );
+  };
   /** What could not be written: a pipe that somebody made non-blocking is full, and the stream waits for it. */
   const left = (text: string): Uint8Array => {
     let bytes: Uint8Array = Buffer.from(text);
@@ -70,6 +82,7 @@ function openable(fd: number, open: () => NodeJS.WriteStream) {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (GONE.includes(code)) closed = true;
+      else if (FULL.includes(code)) full(code ?? '');
       else if (code !== 'EAGAIN') throw error;
     }
     return closed ? new Uint8Array() : bytes;

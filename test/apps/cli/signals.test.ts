@@ -1,6 +1,9 @@
+import { spawnSync, type StdioOptions } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { errorBody, type Envelope } from '#contract';
 import { waitUntil } from '../../support/wait-until.js';
+import { buildCli } from './support/build-cli.js';
 import {
   data,
   envelope,
@@ -136,3 +139,22 @@ test('a listing into a reader that has left ends quietly', async () => {
   child.stdout?.destroy();
   expect(await ran).toMatchObject({ code: 0, stderr: '' });
 });
+
+test.skipIf(!existsSync('/dev/full'))(
+  'an answer that finds no room where stdout goes is told as that, and a note that finds none ends nothing',
+  async () => {
+    const { program } = await buildCli();
+    const box = await freshBox();
+    const full = openSync('/dev/full', 'w');
+    const into = (words: string[], stdio: StdioOptions) =>
+      spawnSync(process.execPath, [program, ...words], { env: box.env, stdio, encoding: 'utf8' });
+    const answer = into(['help', 'exit-codes'], ['ignore', full, 'pipe']);
+    expect(answer.status).toBe(5);
+    expect(answer.stderr).toMatch(
+      /^cmo: there is no room for what stdout should get \(ENOSPC\) \[CMO_E_DISK\]\n {2}fix: /,
+    );
+    const note = into(['nonsense', '--json'], ['ignore', 'pipe', full]);
+    expect([note.status, note.stdout]).toEqual([2, expect.stringContaining('CMO_E_USAGE')]);
+    closeSync(full);
+  },
+);
