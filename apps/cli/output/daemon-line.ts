@@ -1,4 +1,5 @@
 import type { Paint } from './paint.js';
+import { plain } from './table.js';
 import { secondText } from './time-text.js';
 
 const OWN = new Set(['level', 'time', 'pid', 'msg']);
@@ -26,11 +27,6 @@ export function daemonLine(text: string, paint: Paint, now: number): string {
 function levelText(level: string, paint: Paint): string {
   if (level === 'info') return paint.dim(level);
   return level === 'warn' ? paint.yellow(level) : paint.red(level);
-}
-
-/** Nothing that moves a cursor. */
-function plain(text: string): string {
-  return text.replace(/\p{Cc}/gu, '');
 }
 
 function parse(text: string): Record<string, unknown> | null {

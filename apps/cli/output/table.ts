@@ -57,8 +57,15 @@ export function width(text: string): number {
   return textWidth(text.replace(ESCAPES, ''));
 }
 
+/**
+ * Nothing that moves a cursor, colours or turns what comes after: a folder may have any name, an agent say anything.
+ */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
 /** One line, cut to `max` columns. */
 export function clip(text: string, max: number): string {
-  const flat = text.replace(/\s+/g, ' ').trim();
+  const flat = plain(text.replace(/\s+/g, ' ')).trim();
   return textWidth(flat) > max ? `${cutTo(flat, Math.max(1, max - 1))}…` : flat;
 }

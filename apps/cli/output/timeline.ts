@@ -16,7 +16,7 @@ import { paintLane } from './lane-word.js';
 import { paintState, type Paint } from './paint.js';
 import { shortNumber } from './percent-text.js';
 import { doneSoFar } from './progress-text.js';
-import { clip } from './table.js';
+import { clip, plain } from './table.js';
 import { byTheClock, secondText, durationText, momentText } from './time-text.js';
 
 /** A dispatch as a story: what was asked, why it went where it went, each attempt with what followed, how it stands. */
@@ -57,7 +57,7 @@ function heading(record: DispatchRecord, paint: Paint, now: number): string[] {
   const lines = [
     `${paint.bold(record.id)}  ${paintState(record.state, paint)}${cancelling}`,
     field('asked', asked.join(', '), paint),
-    field('in', `${request.cwd} (project ${record.project})`, paint),
+    field('in', plain(`${request.cwd} (project ${record.project})`), paint),
     field('submitted', momentText(iso(record.submittedAt), now), paint),
   ];
   if (request.parent) lines.push(field('by', `the agent of attempt ${request.parent}`, paint));

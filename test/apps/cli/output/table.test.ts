@@ -68,3 +68,7 @@ test('columns stay in line and lines in the terminal also where a sign takes two
   for (let max = 2; max < 40; max++)
     expect(width(clip('lane 理由🎉 e\u0301 '.repeat(9), max))).toBeLessThanOrEqual(max);
 });
+
+test('a name with a terminal’s own words in it moves no cursor and colours nothing', () => {
+  expect(clip('p\u001b[31mred\u0007\nx\u009b2J', 80)).toBe('p[31mred x2J');
+});

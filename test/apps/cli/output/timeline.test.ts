@@ -182,3 +182,9 @@ test('a waiting dispatch shows what it waits for, and a running one where it run
     '02:58:10  attempt 2 runs on claude, node box-1, for 1m 50s',
   ]);
 });
+
+test('a folder whose name holds words for the terminal is told without them', () => {
+  const request = { ...record.request, cwd: '/home/me/\u001b[2Jx\n\u202ey' };
+  const told = timeline({ record: { ...record, request }, receipts: [], waiting: null }, paint, NOW);
+  expect(told).toContain('  in         /home/me/[2Jxy (project checkout)');
+});
