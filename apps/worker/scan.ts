@@ -86,7 +86,9 @@ async function takeUp(resources: Resources, roster: Roster, run: Run): Promise<v
     if (remade === null) return;
   }
   log.info({ dispatch: run.dispatch, attempt: run.attempt, found: status.state }, 'adopted');
-  roster.tend({ id: run.dispatch, attempt: run.attempt, folder: run.folder, adopted: true });
+  // Asked while nobody here listened: not left to the next heartbeat, the agent would be paid for until then.
+  const cancelAsked = runsHere && record.cancelAsked;
+  roster.tend({ id: run.dispatch, attempt: run.attempt, folder: run.folder, adopted: true, cancelAsked });
 }
 
 async function assertTended(resources: Resources, runs: readonly Run[]): Promise<void> {

@@ -67,3 +67,15 @@ test('a cancel between the word of the record and the start of the process start
   expect(processesWith(`${id}.1`)).toEqual([]);
   await worker.stop({ kill: true });
 });
+
+test('a cancel that came while no worker was here ends the agent as soon as it is adopted', async () => {
+  const first = await box.start();
+  const id = await box.submit('[[sim:slow seconds=40]]', { lane: 'codex', access: 'read' });
+  await box.until(id, 'running');
+  await waitUntil(() => processesWith().some(({ mark }) => mark === `${id}.1`), { what: 'its agent to work' });
+  await first.stop({ kill: false });
+  expect(await box.queue.cancel(id)).toMatchObject({ how: 'asked' });
+  await box.start();
+  expect((await box.ended(id)).state).toBe('cancelled');
+  expect(processesWith().filter(({ mark }) => mark === `${id}.1`)).toEqual([]);
+});
