@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, homedir, hostname } from 'node:os';
 import { errorBody, type Config, type ErrorBody } from '#contract';
@@ -36,7 +37,10 @@ export function loadConfig(options: LoadOptions = processOptions()): Loaded {
   const { file } = options;
   let text: string | null = null;
   try {
-    text = readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    // Signs that stand for what could not be read would go on as part of a name or a path.
+    if (!isUtf8(bytes)) return refused(file, problem([], 'a text that is not UTF-8', 'one JSON object in UTF-8'));
+    text = bytes.toString();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR')

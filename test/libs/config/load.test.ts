@@ -297,6 +297,11 @@ test('the file is read from disk; an unreadable one is an error, an absent one i
   expect(good(loadConfig({ file, env: {}, machine })).file).toBeNull();
   writeFileSync(file, '{"allowFullAccess": true}');
   expect(good(loadConfig({ file, env: {}, machine }))).toMatchObject({ file, config: { allowFullAccess: true } });
+  writeFileSync(file, '{"allowFullAccess": true, "codexSessionsRoot": "/home/z\u00fcrich"}', 'latin1');
+  expect(wrong(loadConfig({ file, env: {}, machine }))).toEqual([
+    file,
+    '  saw a text that is not UTF-8; expected one JSON object in UTF-8',
+  ]);
   mkdirSync(join(folder, 'a-folder'));
   expect(wrong(loadConfig({ file: join(folder, 'a-folder'), env: {}, machine })).join()).toContain('EISDIR');
 });
