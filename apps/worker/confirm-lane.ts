@@ -1,4 +1,4 @@
-import { policyConfig, type Decision, type DispatchRecord, type LaneConfig, type LanesFacts } from '#contract';
+import { policyConfig, type Chosen, type DispatchRecord, type LaneConfig, type LanesFacts } from '#contract';
 import { confirm, decide } from '#policy';
 import { findExecutable } from '#runner';
 import type { Next } from '#queue';
@@ -12,9 +12,7 @@ export function installedLanes({ config }: Pick<Resources, 'config'>, path: stri
   return Object.fromEntries(config.lanes.map((lane) => [lane.id, findExecutable(lane.command, path) !== null]));
 }
 
-export type Confirmed =
-  | { kind: 'run'; decision: Extract<Decision, { ok: true }>; changed: boolean }
-  | { kind: 'move'; next: Next; why: string };
+export type Confirmed = { kind: 'run'; decision: Chosen; changed: boolean } | { kind: 'move'; next: Next; why: string };
 
 /**
  * At the start a decision is only confirmed. The gate has just admitted this lane for this ticket, so its own percent

@@ -16,7 +16,9 @@ export async function remakeRun(resources: Resources, record: DispatchRecord): P
   const task = await resources.records.task(record.id);
   if (!task) return null;
   const submitted = environmentFrom(resources, record, parseEnvironment(task.environment));
-  return (await prepareRun(resources, { ...task, record }, lane, record.decision, submitted, true)).folder;
+  const { decision } = record;
+  const { folder } = await prepareRun(resources, { task: { ...task, record }, lane, decision, submitted, lost: true });
+  return folder;
 }
 
 /** What an attempt has started shows that it was. */

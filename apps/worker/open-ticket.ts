@@ -4,7 +4,7 @@ import {
   attemptId,
   CmoError,
   isWaiting,
-  type Decision,
+  type Chosen,
   type DispatchRecord,
   type ErrorBody,
   type LaneConfig,
@@ -26,11 +26,11 @@ import type { Place } from './work-places.js';
 type Verdict = Run | { kind: 'move'; next: Next; why: string };
 type Run = {
   kind: 'run';
-  decision: Extract<Decision, { ok: true }>;
+  decision: Chosen;
   /** It is another one than the record's. */
   changed: boolean;
   /** What the attempt gets here. */
-  environment: Environment;
+  submitted: Environment;
 };
 
 /**
@@ -74,7 +74,8 @@ export function ticketOpener(
         return;
       }
       entered = true;
-      const { folder, start } = await prepareRun(resources, task, lane, verdict.decision, verdict.environment);
+      const { decision, submitted } = verdict;
+      const { folder, start } = await prepareRun(resources, { task, lane, decision, submitted });
       const answer = await bind(record, verdict, token);
       switch (answer.answer) {
         case 'stale':
@@ -113,9 +114,9 @@ export function ticketOpener(
     const { record } = task;
     const over = overdue(record, clock());
     if (over) return { kind: 'move', next: over, why: over.event };
-    const environment = environmentFrom(resources, record, parseEnvironment(task.environment));
-    const confirmed = await confirmLane(resources, record, lane, environment['PATH'] ?? '');
-    return confirmed.kind === 'move' ? confirmed : { ...confirmed, environment };
+    const submitted = environmentFrom(resources, record, parseEnvironment(task.environment));
+    const confirmed = await confirmLane(resources, record, lane, submitted['PATH'] ?? '');
+    return confirmed.kind === 'move' ? confirmed : { ...confirmed, submitted };
   }
 
   /** Its folder is in use: it has no ticket until that one ends. */

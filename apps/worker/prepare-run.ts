@@ -6,7 +6,8 @@ import {
   CmoError,
   DEFAULT_TIMEOUT_MS,
   errorBody,
-  type Decision,
+  type Chosen,
+  type DiffStat,
   type DispatchRecord,
   type LaneConfig,
   type TakeUp,
@@ -27,50 +28,75 @@ import { takeUpOn } from './take-up.js';
  * Where an agent works that has no folder: its own empty one, the
  * same for all its attempts, since a session belongs to its folder.
  */
-export function textFolder(runs: string, dispatch: string): string {
+function textFolder(runs: string, dispatch: string): string {
   return join(runs, 'text', dispatch);
 }
 
-/** A run folder, and what its maker has in hand to start from it at once. Null: the folder stood there already, with a plan of its own. */
+/**
+ * A run folder, and what its maker has in hand to start from it at once. Null: the folder stood there already, with a
+ * plan of its own.
+ */
 export type PreparedRun = { folder: string; start: { plan: RunPlan; environment: Environment } | null };
+
+export type RunToPrepare = {
+  task: StoredTask;
+  lane: LaneConfig;
+  decision: Chosen;
+  /** The environment that the attempt gets here. */
+  submitted: Environment;
+  /** The attempt was started already, and its folder was removed by somebody: nothing may start from the new one. */
+  lost?: boolean;
+};
 
 /**
  * Makes the run folder of the record's attempt: everything a supervisor and a successor need, and no claim.
  * A folder that stands there already is kept as it is.
- * @param submitted the environment that the attempt gets here
- * @param lost the attempt was started already, and its folder
- * was removed by somebody: nothing may start from the new one
  */
 export async function prepareRun(
   resources: Resources,
-  task: StoredTask,
-  lane: LaneConfig,
-  decision: Extract<Decision, { ok: true }>,
-  submitted: Environment,
-  lost = false,
+  { task, lane, decision, submitted, lost = false }: RunToPrepare,
 ): Promise<PreparedRun> {
-  const { records, folders, config, node, clock } = resources;
+  const { records, folders, node } = resources;
   const { record } = task;
-  const id = attemptId(record.id, record.attempt);
-  const prompt = wholeText(task, 'prompt');
-  const schema = wholeText(task, 'schema');
-  if (prompt === null)
-    throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
+  const { prompt, schema } = textsOf(task);
   const writes = record.access === 'write' && !lost;
   const before = writes ? await diffStat(record.request.cwd, submitted['PATH'] ?? '') : null;
-
-  const cwd = record.home === ANY_NODE ? textFolder(folders.runs, record.id) : record.request.cwd;
-  if (record.home === ANY_NODE) await mkdir(cwd, { recursive: true, mode: 0o700 });
+  const cwd = await workFolder(folders.runs, record);
   const given = schema === null ? null : schemaAsGiven(lane.kind, schema);
-  const adapter = adapterFor(lane.kind);
-  const environment = environmentOf(resources, submitted, lane, id, record.access);
-  const path = environment['PATH'] ?? '';
-  const command = findExecutable(lane.command, path);
-  const folder = runPath(folders.runs, id);
+  const attempt = attemptId(record.id, record.attempt);
+  const environment = environmentOf(resources, submitted, lane, attempt, record.access);
   const takeUp = takeUpHere(record, lane.id, node);
+  const plan = planOf(resources, { record, lane, decision, takeUp, cwd, before, environment, schemaText: given });
+  const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
+  const made = await makeRun(folders.runs, {
+    plan,
+    prompt: promptOf(prompt, decision, takeUp, partial),
+    schemaText: schema ?? undefined,
+    givenSchemaText: given ?? undefined,
+    lost,
+  });
+  return { folder: made.folder, start: made.made ? { plan, environment } : null };
+}
+
+type RunToPlan = {
+  record: DispatchRecord;
+  lane: LaneConfig;
+  decision: Chosen;
+  takeUp: TakeUp | null;
+  cwd: string;
+  before: DiffStat | null;
+  /** The whole of the CLI's. */
+  environment: Environment;
+  /** As the vendor's CLI is given it. */
+  schemaText: string | null;
+};
+
+function planOf({ folders, config, node, clock }: Resources, run: RunToPlan): RunPlan {
+  const { record, lane, decision, takeUp, cwd, before, environment, schemaText } = run;
+  const folder = runPath(folders.runs, attemptId(record.id, record.attempt));
   const resume = takeUp !== null && takeUp.how !== 'continue' ? takeUp.session : null;
   const fresh = randomUUID();
-  const argv = adapter.argv({
+  const args = adapterFor(lane.kind).argv({
     model: decision.model,
     effort: decision.effort,
     access: record.access,
@@ -79,20 +105,21 @@ export async function prepareRun(
     files: {
       folder,
       lastMessage: join(folder, 'last-message'),
-      schema: given === null ? null : join(folder, 'schema-given.json'),
+      schema: schemaText === null ? null : join(folder, 'schema-given.json'),
     },
-    schemaText: given,
+    schemaText,
     newSession: fresh,
     resume,
     readCommands: config.readCommands,
   });
-  const plan: RunPlan = {
+  // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
+  const command = findExecutable(lane.command, environment['PATH'] ?? '') ?? `/nonexistent/${lane.command}`;
+  return {
     ...planHead(record, lane, node),
     model: decision.model,
     effort: decision.effort,
     tier: decision.tier,
-    // A command that left between the look and here fails in the supervisor, with a line and a class as any start.
-    argv: [command ?? `/nonexistent/${lane.command}`, ...argv],
+    argv: [command, ...args],
     cwd,
     deadlineMs: wallClock(record.request.timeoutMs ?? DEFAULT_TIMEOUT_MS, record, clock()),
     graceMs: config.timing.killGraceMs,
@@ -106,15 +133,21 @@ export async function prepareRun(
     cliVersion: null,
     endpoint: endpointOf(lane)?.host ?? null,
   };
-  const partial = takeUp?.how === 'continue' ? await records.blob(record.id, 'partial') : null;
-  const made = await makeRun(folders.runs, {
-    plan,
-    prompt: promptOf(prompt, decision, takeUp, partial),
-    schemaText: schema ?? undefined,
-    givenSchemaText: given ?? undefined,
-    lost,
-  });
-  return { folder: made.folder, start: made.made ? { plan, environment } : null };
+}
+
+/** Where the agent works: its sender's folder, or, of a task for any node, one that is made for it. */
+async function workFolder(runs: string, { id, home, request }: DispatchRecord): Promise<string> {
+  if (home !== ANY_NODE) return request.cwd;
+  const folder = textFolder(runs, id);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+function textsOf(task: StoredTask): { prompt: string; schema: string | null } {
+  const [prompt, schema] = [wholeText(task, 'prompt'), wholeText(task, 'schema')];
+  if (prompt === null)
+    throw new CmoError(errorBody('CMO_E_FAILED', 'its task is not kept any more', { fix: 'submit it again' }));
+  return { prompt, schema };
 }
 
 /** A task that is cut is none: an agent that got the half of it would do something else. */
@@ -154,12 +187,7 @@ function takesUpOf(takeUp: TakeUp | null, record: DispatchRecord, lane: string):
  * A session that goes on holds the task already and is told only what happened. Else it is the person's own words, with
  * nothing added but what a reviewer on the producer's vendor, or whoever carries work on, has to know.
  */
-function promptOf(
-  prompt: string,
-  decision: Extract<Decision, { ok: true }>,
-  takeUp: TakeUp | null,
-  partial: string | null,
-): string {
+function promptOf(prompt: string, decision: Chosen, takeUp: TakeUp | null, partial: string | null): string {
   if (takeUp?.how === 'resume') return resumeNotice();
   if (takeUp?.how === 'repair') return repairNotice(takeUp.problems);
   const parts = [prompt];
