@@ -4,8 +4,11 @@ import {
   type AttemptReceipt,
   type Began,
   type DiffStat,
+  type DispatchRecord,
   type ErrorBody,
   type Failure,
+  type LaneConfig,
+  type LanesFacts,
   type NextStep,
   type Outcome,
   type PastAttempt,
@@ -41,6 +44,19 @@ export type RunEnd = {
 
 /** An attempt, as its folder knows it: enough for its line even when Redis has forgotten the dispatch. */
 export type AttemptFacts = { plan: RunPlan; adopted: boolean; fenced: boolean };
+
+/** An attempt that is over, with all that what follows it is decided from. */
+export type AttemptOver = {
+  record: DispatchRecord;
+  /** Where it ran. */
+  lane: LaneConfig;
+  attempt: AttemptFacts;
+  end: RunEnd;
+  /** The lanes as they are now. */
+  facts: LanesFacts;
+  /** Lanes that the dispatch left for an event which is still on. */
+  out: string[];
+};
 
 export function outcomeOf(end: RunEnd): Outcome {
   if (end.reading.ok) return 'ok';
