@@ -27,6 +27,12 @@ function given(id: string, attempt: number): { prompt: string; argv: string[] } 
   return { prompt: readFileSync(join(folder, 'prompt'), 'utf8'), argv };
 }
 
+/** Its session file comes with the first line. */
+async function hasSpoken(id: string, attempt: number): Promise<void> {
+  const out = join(box.stateDir, 'runs', `${id}.${attempt}`, 'out');
+  await waitUntil(() => readFileSync(out, 'utf8').length > 0, { what: `${id}.${attempt} to say something` });
+}
+
 async function killSupervisor(id: string, attempt = 1): Promise<void> {
   const started = (): boolean => box.starts()[`${id}.${attempt}`] === 1;
   await waitUntil(started, { what: `${id}.${attempt} to start` });
@@ -35,8 +41,7 @@ async function killSupervisor(id: string, attempt = 1): Promise<void> {
   const { pid } = JSON.parse(readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'run.json'), 'utf8')) as {
     pid: number;
   };
-  // Its session file comes with the first line.
-  await waitUntil(() => readFileSync(join(box.stateDir, 'runs', `${id}.${attempt}`, 'out'), 'utf8').length > 0);
+  await hasSpoken(id, attempt);
   await killNow(pid);
 }
 
@@ -92,11 +97,10 @@ describe.each(['codex', 'claude'] as const)('on %s', (lane) => {
       await box.submit(`r ${prompt.replace('hang', 'hang id=r')}`, { lane }),
     ];
     await waitUntil(() => Object.keys(box.starts()).length === 2);
-    for (const id of [writer, reader]) {
-      await waitUntil(() => readFileSync(join(box.stateDir, 'runs', `${id}.1`, 'out'), 'utf8').length > 0);
-      box.forgetSessions();
-      await killSupervisor(id);
-    }
+    // Both, before the sessions go: an agent whose session file goes while it writes it dies of that.
+    for (const id of [writer, reader]) await hasSpoken(id, 1);
+    box.forgetSessions();
+    for (const id of [writer, reader]) await killSupervisor(id);
     expect(await box.ended(writer)).toMatchObject({ state: 'failed', needsLook: true });
     expect((await box.ended(reader)).state).toBe('succeeded');
     expect(attempts(writer)).toHaveLength(1);
