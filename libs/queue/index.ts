@@ -1,4 +1,5 @@
-export { labelsOf, onceConflict, openQueue, type DispatchQueue, type NewDispatch } from './queue.js';
+export { onceConflict, openQueue, type DispatchQueue } from './queue.js';
+export { labelsOf, type NewDispatch } from './submission.js';
 export { forgetRecords } from './forget.js';
 export { openTickets, type TicketData, type TicketOf, type Tickets } from './tickets.js';
 export {
