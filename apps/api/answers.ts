@@ -2,8 +2,8 @@ import { CmoError, ERRORS, errorBody, PROTOCOL, VERSION, type Answer, type Error
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from './resources.js';
 
-export const VERSION_HEADER = 'cmo-version';
-export const PROTOCOL_HEADER = 'cmo-protocol';
+const VERSION_HEADER = 'cmo-version';
+const PROTOCOL_HEADER = 'cmo-protocol';
 
 export function answered<T>(schema: string, data: T): Answer<T> {
   return { schema, ok: true, data };

@@ -15,6 +15,6 @@ export { describeOrigin, type Origin, type Origins } from './origin.js';
 export { configRows, shownValue, type ConfigRow } from './show.js';
 export { fileShape } from './file-shape.js';
 export { configSchema } from './config-schema.js';
-export { isModelId, isName, isNodeId, isVariableName, parseDuration } from './values.js';
+export { isModelId, isName, isVariableName, parseDuration } from './values.js';
 export type { Machine } from './resolve.js';
 export type { Problem } from './shape.js';

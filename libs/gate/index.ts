@@ -9,7 +9,7 @@ export {
 } from './gate.js';
 export { laneFacts } from './facts.js';
 export { settleCeiling } from './lane-rules.js';
-export { controlOf, openControls, pauseOf, slotsOf, type Controls } from './control.js';
+export { openControls, pauseOf, slotsOf, type Controls } from './control.js';
 export { gateParts } from './lua.js';
 export { laneCost, thousandths, type CostsOf } from './points.js';
 export { openWakes, type Wakes } from './wakes.js';

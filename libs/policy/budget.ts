@@ -3,7 +3,7 @@ import type { FailureClass, PastFailure, StepFacts } from '#contract';
 type Budgeted = 'transient' | 'overloaded' | 'timeout' | 'silence' | 'killed' | 'schema';
 
 /** Retries after the first failure, per dispatch, lane and class (rulings §7). The other classes spend none. */
-export const RETRIES: Record<Budgeted, number> = {
+const RETRIES: Record<Budgeted, number> = {
   transient: 2,
   overloaded: 2,
   timeout: 1,

@@ -37,11 +37,11 @@ export type CostRunFacts = Pick<CostRun, 'lane' | 'tier' | 'model' | 'from'>;
 export const EMPTY_LEDGER: CostLedger = { windows: {}, runs: {} };
 
 /** Samples needed before they outweigh the default. */
-export const LEAST_SAMPLES = 10;
+const LEAST_SAMPLES = 10;
 /** Only this many of the newest count: models and prompts change. */
 export const MOST_SAMPLES = 50;
 /** Points. A lane whose runs round to nothing must still not be started without end on one reading. */
-export const COST_FLOOR = 0.05;
+const COST_FLOOR = 0.05;
 /**
  * One agent that takes half of a window in one go isn't one: another login was read, or the number is of something
  * else.

@@ -4,31 +4,22 @@ export { waitingLane } from './waiting-lane.js';
 export { explainDecision, type Explained } from './explain.js';
 export { confirm, type Confirmation } from './confirm.js';
 export { nextStep, actionOf } from './next-step.js';
-export { RETRIES, VIOLENT_ENDS, backOffMs } from './budget.js';
+export { VIOLENT_ENDS, backOffMs } from './budget.js';
 export { weightOf } from './weight.js';
-export { tierOf, correctTier } from './tier.js';
+export { tierOf } from './tier.js';
 export { laneState, opensAt, percentOf } from './bands.js';
 export { offerOf, type Offer, type PolicyLane } from './models.js';
 export { inScope } from './scope.js';
-export { independenceLabel, producerVendor } from './independence.js';
+export { producerVendor } from './independence.js';
 export { independenceNotice } from './notice.js';
 export { continuedNotice, incomplete, repairNotice, resumeNotice } from './take-up.js';
-export { accessOf, checkAccess } from './access.js';
-export {
-  bindingWindows,
-  clearsAt,
-  laneFactsOf,
-  nextReset,
-  percentFor,
-  percentNow,
-  worstAccountWide,
-  worstOf,
-} from './windows.js';
+export { accessOf } from './access.js';
+export { clearsAt, laneFactsOf, nextReset, percentFor, worstAccountWide } from './windows.js';
 export { policyConfigOf, type PolicyConfigReading } from './policy-config.js';
 export { readTask, readTaskValues, contradictionsOf, type TaskReading } from './read-task.js';
 export { readFacts, type FactsReading } from './read-facts.js';
 export { checkRequest, taskOf } from './read-request.js';
-export { checkNumber, shown, unknownWord, wrongValue, type Problem } from './problem.js';
+export { shown, unknownWord, wrongValue, type Problem } from './problem.js';
 export { nearest } from './nearest.js';
 export {
   costOf,
@@ -37,8 +28,6 @@ export {
   runBegan,
   runDropped,
   runEnded,
-  COST_FLOOR,
-  LEAST_SAMPLES,
   MOST_SAMPLES,
   type CostLedger,
   type CostReading,

@@ -2,7 +2,7 @@ import type { LaneFacts, MeterWindow } from '#contract';
 import { inScope } from './scope.js';
 
 /** Percent of a window at `now` (ms): 0 once its reset has passed, whatever the last reading said. */
-export function percentNow({ usedPercent, resetsAt }: MeterWindow, now: number): number {
+function percentNow({ usedPercent, resetsAt }: MeterWindow, now: number): number {
   const passed = resetsAt !== null && resetsAt <= now;
   return passed || !(usedPercent > 0) ? 0 : usedPercent;
 }
@@ -11,12 +11,12 @@ export function percentNow({ usedPercent, resetsAt }: MeterWindow, now: number):
  * The windows that bind a model: the account-wide ones and those scoped to its family. Without a model, the
  * account-wide ones.
  */
-export function bindingWindows(windows: readonly MeterWindow[], model: string | null): MeterWindow[] {
+function bindingWindows(windows: readonly MeterWindow[], model: string | null): MeterWindow[] {
   return windows.filter(({ scope }) => scope === null || (model !== null && inScope(scope, model)));
 }
 
 /** The fullest of these windows at `now`; among equals the one that resets last. Null when there is none. */
-export function worstOf(windows: readonly MeterWindow[], now: number): MeterWindow | null {
+function worstOf(windows: readonly MeterWindow[], now: number): MeterWindow | null {
   let worst: MeterWindow | null = null;
   for (const window of windows) {
     const more =

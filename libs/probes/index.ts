@@ -10,13 +10,5 @@ export {
   type Unreadable,
 } from './explain.js';
 export { meterAge, type MeterAge } from './freshness.js';
-export {
-  DARK_REASONS,
-  type Dark,
-  type DarkReason,
-  type Overage,
-  type Probe,
-  type Reached,
-  type Reading,
-} from './reading.js';
+export { type Dark, type DarkReason, type Overage, type Probe, type Reached, type Reading } from './reading.js';
 export { verdict, type Verdict } from './verdict.js';

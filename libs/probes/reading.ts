@@ -12,24 +12,22 @@ export type Reading = MeterReading & {
 /**
  * Why there is no number. The first group is the usage endpoint's, the second the session files', the third a login's.
  */
-export const DARK_REASONS = [
-  'auth_expired',
-  'auth_invalid',
-  'forbidden',
-  'throttled',
-  'server_error',
-  'bad_body',
-  'no_windows',
-  'no_sessions',
-  'no_reading',
-  'other_pool_only',
-  'unreadable',
-  'read_bound',
-  'no_login',
-  'repair_failed',
-  'other_endpoint',
-] as const;
-export type DarkReason = (typeof DARK_REASONS)[number];
+export type DarkReason =
+  | 'auth_expired'
+  | 'auth_invalid'
+  | 'forbidden'
+  | 'throttled'
+  | 'server_error'
+  | 'bad_body'
+  | 'no_windows'
+  | 'no_sessions'
+  | 'no_reading'
+  | 'other_pool_only'
+  | 'unreadable'
+  | 'read_bound'
+  | 'no_login'
+  | 'repair_failed'
+  | 'other_endpoint';
 
 export type Dark = {
   kind: 'dark';

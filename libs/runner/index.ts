@@ -10,7 +10,7 @@ export {
   type LockOwner,
   type RefusedLock,
 } from './lock-file.js';
-export { flawOf, MAX_DEADLINE_MS, MAX_GRACE_MS, planId, type RunPlan } from './run-plan.js';
+export { flawOf, MAX_DEADLINE_MS, planId, type RunPlan } from './run-plan.js';
 export {
   askCancel,
   findRun,

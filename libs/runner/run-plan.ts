@@ -59,7 +59,7 @@ export type RunPlan = z.infer<typeof schema>;
 
 /** Timers of Node end there (24.8 days); the same bound for both supervisors. */
 export const MAX_DEADLINE_MS = 2 ** 31 - 1;
-export const MAX_GRACE_MS = 600_000;
+const MAX_GRACE_MS = 600_000;
 
 /** `<dispatch>.<attempt>`: the run folder's name, and the mark's value. */
 export function planId(plan: Pick<RunPlan, 'dispatch' | 'attempt'>): string {

@@ -17,9 +17,9 @@ export type StoredText = { text: string; cut: Cut | null; file: Cut | null };
 /**
  * Compressed bytes of one text in Redis; past that it is a file of the node that wrote it, and Redis holds the head.
  */
-export const MOST_IN_REDIS = 256 * 1024;
+const MOST_IN_REDIS = 256 * 1024;
 /** And plain ones: what compresses well must not be unpacked whole by whoever only looks. */
-export const MOST_PLAIN = 2 * 1024 * 1024;
+const MOST_PLAIN = 2 * 1024 * 1024;
 /** Of the head, characters. */
 const HEAD = 64 * 1024;
 

@@ -5,7 +5,7 @@ export { changedFields, parseRecord, recordFields, type Fields } from './record-
 export { readStanding, type Standing } from './standing.js';
 export { openRecords, type Records, type StoredTask } from './records.js';
 export type { Filter } from './listing.js';
-export { MOST_IN_REDIS, packSubmitted, readBlob, type BlobPlace, type StoredText } from './blobs.js';
+export { packSubmitted, type BlobPlace, type StoredText } from './blobs.js';
 export type { Cut } from './blob-text.js';
 export { replies } from './pipeline.js';
 export { listen, type Listening } from './listen.js';

@@ -1,5 +1,5 @@
 export type * from './adapter.js';
-export { adapterFor, adapterOf } from './adapters.js';
+export { adapterFor } from './adapters.js';
 export { BILLING_NAMES, isBillingName } from './billing-names.js';
 export { captureEnvironment, childEnvironment, chooseLocale } from './environment.js';
 export type { Captured, ChildInput, EnvExtra, Refused } from './environment.js';
@@ -9,5 +9,5 @@ export { explainFailure, explainTranscript } from './explain.js';
 export { expandPadLines } from './pad-line.js';
 export { renderLine } from './render.js';
 export { oneLine } from './render-text.js';
-export { answerCheck, anyJson, loadSchemaDrafts, SCHEMA_MAX_CHARS } from './schema.js';
+export { answerCheck, anyJson, SCHEMA_MAX_CHARS } from './schema.js';
 export { sessionFacts, sessionsOf } from './codex/session-facts.js';

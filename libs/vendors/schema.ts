@@ -46,13 +46,6 @@ export async function answerCheck(schema: unknown): Promise<CheckResult> {
   }
 }
 
-/**
- * For a process that must not read its own files later on (an update under a running daemon): loads every draft now.
- */
-export async function loadSchemaDrafts(): Promise<void> {
-  for (const draft of ['', 'draft-07', '2019-09']) await validator(draft, {});
-}
-
 /** `.default.default`: the class stands there in Node and in the bundle; as a named export it is lost when bundled. */
 async function validator(draft: string, options: object) {
   if (/draft-0[467]\b/.test(draft)) return new (await import('ajv')).default.default(options);
