@@ -153,27 +153,20 @@ function sandboxed({ values, where }: Told): Partial<Outline> {
   }
 }
 
+/** @param label where it was said, for the refusal; not told of --cwd itself */
 function checkFolder(cwd: string, label: string): void {
+  const refuse = (what: string, details: string[] = []): never => {
+    const where = label === '--cwd' ? cwd : `${cwd} (${label})`;
+    throw new CmoError(errorBody('CMO_E_CWD', `the working directory ${what}: ${where}`, { details }));
+  };
   let stat;
   try {
     stat = statSync(cwd, { throwIfNoEntry: false });
   } catch (error) {
-    throw new CmoError(
-      errorBody(
-        'CMO_E_CWD',
-        `the working directory can't be entered: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`,
-        { details: [(error as Error).message] },
-      ),
-    );
+    return refuse("can't be entered", [(error as Error).message]);
   }
-  if (!stat)
-    throw new CmoError(
-      errorBody('CMO_E_CWD', `the working directory does not exist: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`),
-    );
-  if (!stat.isDirectory())
-    throw new CmoError(
-      errorBody('CMO_E_CWD', `the working directory is not a folder: ${cwd}${label === '--cwd' ? '' : ` (${label})`}`),
-    );
+  if (!stat) return refuse('does not exist');
+  if (!stat.isDirectory()) refuse('is not a folder');
 }
 
 function refuseProblems(command: string, told: Told, problems: readonly Problem[]): void {
