@@ -43,8 +43,8 @@ describe.each([
     await waitUntil(() => processState(pid) === 'T');
     expect(isAlive(identity, identities)).toBe(true);
 
-    // Its parent never reaps.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // Its parent never reaps: it is another program before the child ends, not a shell that might look.
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
     children.push(parent.pid ?? 0);
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const zombie = Number(line.toString());

@@ -78,7 +78,8 @@ describe('a lapsed login', () => {
 
   test('logs the machine out when two agents renew it side by side: what the lock is for', async () => {
     writeLogin(login, { inMs: -1_000 });
-    const without = async () => turnOf(lane())();
+    const together = lane({ env: { ...lane().env, CMO_TEST_TOGETHER: '2' } });
+    const without = async () => turnOf(together)();
     const both = await Promise.all([without(), without()]);
     expect(both.map((turn) => turn.ran && turn.ok).sort()).toEqual([false, true]);
     expect(
