@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism, homedir, hostname } from 'node:os';
 import { errorBody, type Config, type ErrorBody } from '#contract';
 import { diagnosticsOf, renderDiagnostics, type Diagnostics } from './diagnostics.js';
@@ -37,7 +37,8 @@ export function loadConfig(options: LoadOptions = processOptions()): Loaded {
   const { file } = options;
   let text: string | null = null;
   try {
-    const bytes = readFileSync(file);
+    const bytes = readRegular(file);
+    if (bytes === null) return refused(file, problem([], 'a folder, a pipe or a device', 'a readable file'));
     // Signs that stand for what could not be read would go on as part of a name or a path.
     if (!isUtf8(bytes)) return refused(file, problem([], 'a text that is not UTF-8', 'one JSON object in UTF-8'));
     text = bytes.toString();
@@ -47,6 +48,16 @@ export function loadConfig(options: LoadOptions = processOptions()): Loaded {
       return refused(file, problem([], `a file that can't be read (${code ?? 'unknown'})`, 'a readable file'));
   }
   return configFrom(text, options);
+}
+
+/** Null: not a regular file. A pipe would keep every command waiting for a writer that may never come. */
+function readRegular(file: string): Buffer | null {
+  const open = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return fstatSync(open).isFile() ? readFileSync(open) : null;
+  } finally {
+    closeSync(open);
+  }
 }
 
 /** The same from a text that was read already (null: no file). */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -303,5 +304,9 @@ test('the file is read from disk; an unreadable one is an error, an absent one i
     '  saw a text that is not UTF-8; expected one JSON object in UTF-8',
   ]);
   mkdirSync(join(folder, 'a-folder'));
-  expect(wrong(loadConfig({ file: join(folder, 'a-folder'), env: {}, machine })).join()).toContain('EISDIR');
+  spawnSync('mkfifo', [join(folder, 'a-pipe')]);
+  for (const name of ['a-folder', 'a-pipe'])
+    expect(wrong(loadConfig({ file: join(folder, name), env: {}, machine })).join()).toContain(
+      'saw a folder, a pipe or a device',
+    );
 });
