@@ -68,7 +68,39 @@ function start(): void {
     folder: string,
     cold: () => Promise<unknown>,
   ) => void;
-  run(module.exports, require, module, hot, __dirname, () => import(COLD));
+  run(module.exports, require, module, hot, __dirname, coldLoader());
+}
+
+/** A package in which nothing has changed for so long, ms, is whole. */
+const SETTLED_MS = 1_000;
+
+/**
+ * Node remembers a file that could not be loaded, by its name, for as long as the process lives: of a package that is
+ * just being replaced nothing may be loaded before all of it is there, or it could never be loaded here again.
+ */
+function coldLoader(): () => Promise<unknown> {
+  let failures = 0;
+  return async () => {
+    if (isBeingReplaced())
+      throw Object.assign(new Error('the package is being replaced'), { code: 'ERR_MODULE_NOT_FOUND' });
+    try {
+      return await import(failures === 0 ? COLD : `${COLD}?${failures}`);
+    } catch (error) {
+      failures++;
+      throw error;
+    }
+  };
+}
+
+function isBeingReplaced(): boolean {
+  const now = Date.now();
+  const changedAt = (file: string): number | undefined =>
+    statSync(join(__dirname, file), { throwIfNoEntry: false })?.ctimeMs;
+  const changed = changedAt(COLD);
+  if (changed === undefined) return true;
+  if (changed < now - performance.now()) return false;
+  const files = readdirSync(__dirname, { recursive: true, encoding: 'utf8' });
+  return files.some((file) => now - (changedAt(file) ?? now) < SETTLED_MS);
 }
 
 function cacheFile(command: string): string | null {

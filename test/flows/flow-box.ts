@@ -23,7 +23,8 @@ export type RunFolder = {
   id: string;
   folder: string;
   where: 'runs' | 'done';
-  /** By a supervisor. */ claimed: boolean;
+  /** By a supervisor. */
+  claimed: boolean;
 };
 
 /** A scratch box with room for eight agents, and a look into its files and its Redis. */

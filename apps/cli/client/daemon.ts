@@ -162,7 +162,9 @@ async function whenThere<T>(load: () => Promise<T>): Promise<T | null> {
     try {
       return await load();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+      // Not there, or there by half.
+      const isAway = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND' || error instanceof SyntaxError;
+      if (!isAway) throw error;
       if (performance.now() > until) return null;
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
