@@ -1,6 +1,6 @@
 import { accountSlots, type Config, type Task } from '#contract';
 import { estimateEnd, type StartGroup } from '#policy/end-estimate';
-import { project, type ProjectedTask } from '#policy/projection';
+import { project, type ProjectedTask, type ProjectedWindow } from '#policy/projection';
 import { taskOf } from '#policy/read-request';
 import { listReceipts } from '#receipts/read';
 import type { Context } from '../command.js';
@@ -41,16 +41,7 @@ export type BatchPlan = {
    * no reading, so few run at a time and none of its windows was counted.
    */
   lanes: { lane: string; dispatches: number; atOnce: number; slots: number; dark: boolean }[];
-  windows: {
-    account: string;
-    window: string;
-    usedPercent: number;
-    effective: number;
-    adds: number;
-    atOnce: number;
-    limit: number;
-    resetsAt: string | null;
-  }[];
+  windows: ProjectedWindow[];
   /** How many start only then; until null: nothing says when. */
   waits: { until: string | null; dispatches: number }[];
   /** A first estimate. */
